@@ -214,7 +214,7 @@ extension SignallingServer {
     /// Waits until all that other threads have told so far is known: it may be behind what comes over a socket.
     func waitUntilTaken() throws {
         let isTaken = Flag()
-        describe { _ in isTaken.value.withLock { $0 = true } }
+        ping { isTaken.value.withLock { $0 = true } }
         try eventually("what was told to be taken", holds: { isTaken.value.withLock { $0 } })
     }
 }

@@ -66,7 +66,8 @@ public final class RTSPServer: Sendable {
     ) throws(RTSPServerError) {
         let listener: LinkListener
         do throws(LinkTransportError) {
-            listener = try LinkListener(at: .tcp(host: wanted.address, port: wanted.port), hasToken: true)
+            let place = wanted.descriptor.map { LinkAddress.descriptor($0) }
+            listener = try LinkListener(at: place ?? .tcp(host: wanted.address, port: wanted.port), hasToken: true)
         } catch {
             if case .portTaken = error {
                 throw RTSPServerError("the port \(wanted.port) is taken by another program", isTaken: true)

@@ -134,15 +134,18 @@ final class RunningProgram {
     /// Without a home no token is kept and no settings are read, so tests leave nothing in the user's home.
     static let environment: [String: String?] = ["HOME": nil, "XDG_STATE_HOME": nil, "XDG_CONFIG_HOME": nil]
 
-    /// Starts a program that was built beside the tests; `prefix` is a command that runs it.
+    /// Starts a program that was built beside the tests; `prefix` is a command that runs it, and `descriptors` are
+    /// handed down by its numbers.
     init(
-        _ name: String, _ arguments: [String], prefix: [String] = [], folder: String? = nil, input: Launch.Input = .null
+        _ name: String, _ arguments: [String], prefix: [String] = [], folder: String? = nil,
+        input: Launch.Input = .null, descriptors: [Int32: Int32] = [:]
     ) throws {
         let words = prefix + [try #require(builtProgram(name))] + arguments
         var launch = Launch(words[0], Array(words.dropFirst()))
         launch.workingFolder = folder
         launch.environment = Self.environment
         launch.standardInput = input
+        launch.descriptors = descriptors
         launch.standardOutput = .text(limit: 1 << 20)
         launch.standardError = .text(limit: 8 << 20)
         child = try ChildProcess(launch)

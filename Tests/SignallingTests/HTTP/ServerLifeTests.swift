@@ -41,6 +41,22 @@ struct ServerLifeTests {
         #expect(server.server.addresses.count == 2)
     }
 
+    @Test("a server uses a socket that was bound for it, and serves clients that came before it")
+    func passed() throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        let port = try bindToLoopback(descriptor)
+        #expect(ListenAddress(passed: descriptor) == nil)
+        #expect(listen(descriptor, 4) == 0)
+        let address = try #require(ListenAddress(passed: descriptor))
+        #expect("\(address)" == "127.0.0.1:\(port)")
+        let early = try RawClient(port: port)
+        let server = try RunningServer { $0.listen = [address] }
+        #expect(server.port == port)
+        #expect(try early.request("GET", "/healthz").status == 204)
+        server.server.stop()
+        try eventually("nobody there") { (try? RawClient(port: port)) == nil }
+    }
+
     @Test("stopping says 1001 to WebSockets, ends the sessions and gives the port back")
     func stopping() throws {
         let server = try RunningServer()

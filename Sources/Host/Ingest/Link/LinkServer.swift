@@ -6,8 +6,8 @@ public import MediaTypes
 public import Threading
 public import TrackHub
 
-/// Accepts captures over the link, on a thread of its own: it listens on a Unix socket or a TCP port, or holds one end
-/// of a socket pair.
+/// Accepts captures over the link, on a thread of its own: it listens on a Unix socket or a TCP port, which another
+/// process may have passed on, or holds one end of a socket pair.
 ///
 /// A track's pictures have one capture at a time as their source, and so has its sound; another capture that connects
 /// meanwhile is refused, with the reason. A connection's first message decides which of them it is for.
@@ -41,7 +41,8 @@ public final class LinkServer: Sendable {
     ///   - recorder: records the messages, and counts as a viewer. ``stop()`` lets it finish; its owner closes it.
     ///   - onRecordingEnd: called when nothing is recorded any more, once or more often, on any thread; must not block.
     /// - Throws: ``LinkTransportError`` if the server can't listen at `address`, such as `alreadyListening`,
-    ///   `portTaken` or `tokenRequired`; `unusableDescriptor` for `fd:`; `system` if no thread or descriptor is left.
+    ///   `portTaken` or `tokenRequired`; `unusableDescriptor` for `fd:` if it is no socket; `system` if no thread or
+    ///   descriptor is left.
     public init(
         at address: LinkAddress?, admission: LinkAdmission = LinkAdmission(), ingest: TrackIngest, sound: TrackHub,
         name: String, silenceTimeout: Interval = .seconds(10), recorder: LinkRecorder? = nil,
@@ -59,14 +60,12 @@ public final class LinkServer: Sendable {
         var listener: Sent<LinkListener>?
         var connection: Sent<LinkConnection>?
         switch address {
-        case .unix?, .tcp?, .tls?:
-            guard let address else { break }
+        case .descriptor(let number)? where PassedListener(number) == nil:
+            connection = Sent(try LinkConnection.connect(to: .descriptor(number)))
+        case let address?:
             let opened = try LinkListener(at: address, token: admission.token)
             log.info("waiting for capture on \(opened.address)")
             listener = Sent(opened)
-        case .descriptor?:
-            guard let address else { break }
-            connection = Sent(try LinkConnection.connect(to: address))
         case nil:
             break
         }

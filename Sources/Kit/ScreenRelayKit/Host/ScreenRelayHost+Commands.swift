@@ -11,6 +11,10 @@ extension ScreenRelayHost {
         }
     }
 
+    /// Calls `answer` on the signalling thread, to prove that the thread works. Doesn't block; after ``stop()``, never
+    /// calls it.
+    public func ping(_ answer: @escaping @Sendable () -> Void) { signalling.ping(answer) }
+
     /// Sends an event, one JSON object, to the clients that read the events of `/api`. Doesn't block.
     public func tell(event: String) { signalling.tell(event: event) }
 }

@@ -1,5 +1,5 @@
-/// The address at which capture and host meet: the path of a Unix socket, a TCP port, or a connected socket that the
-/// parent process passes on.
+/// The address at which capture and host meet: the path of a Unix socket, a TCP port, or a socket that another process
+/// has passed on, connected or listening.
 public enum LinkAddress: Equatable, Sendable, CustomStringConvertible {
     /// `unix:PATH`
     case unix(path: String)
@@ -80,6 +80,12 @@ public enum LinkAddress: Equatable, Sendable, CustomStringConvertible {
         case .tcp(let host, let port), .tls(let host, let port): (host, port)
         case .unix, .descriptor: nil
         }
+    }
+
+    /// Whether captures connect over TCP: to a port, or to a socket that was passed on and listens on one.
+    public var isOverTCP: Bool {
+        if case .descriptor(let number) = self { return PassedListener(number)?.network != nil }
+        return network != nil
     }
 
     public var description: String {

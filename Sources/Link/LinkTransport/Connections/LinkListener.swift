@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// A Unix socket that accepts connections from captures of this user, or a TCP port that accepts connections from
-/// anyone.
+/// anyone. Either may be passed on by the process that has bound it.
 ///
 /// Not thread-safe: one thread polls `descriptor` and calls `accept`. `close` is explicit and idempotent, and also
 /// happens when the listener is released.
@@ -17,23 +17,27 @@ public final class LinkListener {
     /// capture from connecting.
     private static let backlog: Int32 = 128
 
-    /// Listens at `address`, which must be a path or a TCP port.
+    /// Listens at `address`: a path, a TCP port, or the descriptor of a ``PassedListener``, which it then owns.
     ///
     /// - Parameter hasToken: Whether captures have to prove a token. Without one, listening is allowed only on
     ///   addresses of this machine.
-    /// - Throws: `portTaken`, `notOurAddress`, `invalidAddress` for a descriptor, or `tokenRequired` if other machines
-    ///   can reach the address and captures have no token; the errors of ``init(path:)`` for a path.
+    /// - Throws: `portTaken`, `notOurAddress`, `unusableDescriptor`, or `tokenRequired` if other machines can reach the
+    ///   address and captures have no token; the errors of ``init(path:)`` for a path.
     public convenience init(
         at address: LinkAddress, hasToken: Bool = false
     ) throws(LinkTransportError) {
         try self.init(at: address, hasToken: hasToken, encryption: nil)
     }
 
-    /// Listens at `address`, for captures that have to prove that they have `token`. An encrypted address needs one.
-    /// Throws the errors of the initialiser above, or `encryption` if this process lacks what TLS needs.
+    /// Listens at `address`, for captures that have to prove that they have `token`. An encrypted address needs one,
+    /// and a TCP socket that was passed on is encrypted if there is one. Throws the errors of the initialiser above, or
+    /// `encryption` if this process lacks what TLS needs.
     public convenience init(at address: LinkAddress, token: LinkToken?) throws(LinkTransportError) {
         var encryption: LinkEncryption?
-        if case .tls = address, let token { encryption = try LinkEncryption(token: token) }
+        switch address {
+        case .tls, .descriptor: if let token { encryption = try LinkEncryption(token: token) }
+        case .unix, .tcp: break
+        }
         try self.init(at: address, hasToken: token != nil, encryption: encryption)
     }
 
@@ -46,9 +50,30 @@ public final class LinkListener {
         case .tls(let host, let port):
             guard let encryption else { throw .tokenRequired(address: "\(address)") }
             try self.init(at: address, host: host, port: port, hasToken: true, encryption: encryption)
-        case .descriptor:
-            throw .invalidAddress(text: "\(address)", reason: "a socket that was handed down is connected already")
+        case .descriptor(let number): try self.init(passed: number, hasToken: hasToken, encryption: encryption)
         }
+    }
+
+    /// Listens with a socket that another process has bound.
+    private init(passed number: Int32, hasToken: Bool, encryption: LinkEncryption?) throws(LinkTransportError) {
+        guard let passed = PassedListener(number) else {
+            throw .unusableDescriptor(number: number, reason: "it is not a socket that listens")
+        }
+        let listening = FileDescriptor(owning: number)
+        try makeNonBlocking(listening)
+        if let (host, port) = passed.network {
+            let plain = LinkAddress.tcp(host: host, port: port)
+            guard hasToken || passed.isLocal else { throw .tokenRequired(address: "\(plain)") }
+            try TCPOptions.boundUnread(listening)
+            address = encryption == nil ? plain : .tls(host: host, port: port)
+            self.encryption = encryption
+        } else {
+            // Unix sockets are never encrypted.
+            address = .descriptor(number)
+            self.encryption = nil
+        }
+        file = nil
+        socket = consume listening
     }
 
     /// Listens on the first address of `host`, and waits until the system has resolved it.

@@ -58,7 +58,7 @@ extension ParsedOptions {
     /// - Throws: ``UsageError`` if the link isn't over TCP, or if the file isn't a key's or others can read it.
     public func captureKey(for address: LinkAddress?) throws(UsageError) -> LinkToken? {
         guard let path = try value("capture-key", as: .text) else { return nil }
-        guard address?.network != nil else {
+        guard address?.isOverTCP == true else {
             throw UsageError(
                 "--capture-key \(path): only a capture link over TCP has a key, for example --link tls:127.0.0.1:7300")
         }

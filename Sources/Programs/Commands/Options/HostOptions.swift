@@ -13,11 +13,14 @@ enum HostOptions {
     static let alternatives =
         [["open", "token-file"], ["open", "new-token"]] + AccessOptions.alternatives + SharingNews.alternatives
 
-    static func configuration(_ options: ParsedOptions) throws(UsageError) -> HostConfiguration {
+    /// - Parameter sockets: where HTTP is served instead of at `--listen`, if there are any.
+    static func configuration(
+        _ options: ParsedOptions, sockets: [ListenAddress] = []
+    ) throws(UsageError) -> HostConfiguration {
         var configuration = HostConfiguration()
         configuration.room = try options.required("room", as: .roomName)
         configuration.isOpenToNetwork = options.has("lan")
-        configuration.listen = try listenAddresses(options)
+        configuration.listen = try sockets.isEmpty ? listenAddresses(options) : checkReach(of: sockets, options)
         configuration.mediaAddress = try mediaAddress(options, listen: configuration.listen)
         configuration.mayUseOtherMediaPort = options.values("udp-port").isEmpty
         configuration.advertised = try AdvertiseOption.addresses(options)
@@ -102,6 +105,23 @@ enum HostOptions {
         // One socket for both families if the kernel has IPv6.
         let all = hasIPv6 ? "::" : "0.0.0.0"
         return [ListenAddress(address: all, port: wanted.port)]
+    }
+
+    /// The addresses of sockets that were passed on, checked as `--listen` is.
+    private static func checkReach(
+        of sockets: [ListenAddress], _ options: ParsedOptions
+    ) throws(UsageError) -> [ListenAddress] {
+        let open = sockets.first { !ListenArgument(host: $0.address, port: $0.port).isLoopback }
+        if let open, !options.has("lan") {
+            throw UsageError(
+                "LISTEN_FDNAMES: http: other machines can reach the socket at \(open); add --lan if they may")
+        }
+        guard open != nil || !options.has("lan") else {
+            throw UsageError(
+                "LISTEN_FDNAMES: http: only this machine can reach the socket; leave --lan out, or write "
+                    + "ListenStream=PORT in its unit")
+        }
+        return sockets
     }
 
     /// The address for media: the address that `--listen` names, else all addresses; without `--lan`, the loopback

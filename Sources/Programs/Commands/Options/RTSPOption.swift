@@ -17,7 +17,16 @@ struct RTSPOption {
     private let address: ListenAddress?
     private let label: String
 
-    init(_ options: ParsedOptions, _ configuration: HostConfiguration) throws(UsageError) {
+    /// - Parameter socket: where RTSP is served instead of at `--rtsp`, if there is one.
+    init(
+        _ options: ParsedOptions, _ configuration: HostConfiguration, socket: ListenAddress? = nil
+    ) throws(UsageError) {
+        if let socket {
+            (address, label) = (socket, "LISTEN_FDNAMES: rtsp")
+            guard configuration.isOpenToNetwork || ListenArgument(host: socket.address, port: socket.port).isLoopback
+            else { throw UsageError("\(label): other machines can reach that socket; add --lan if they may") }
+            return
+        }
         guard let wanted = try options.value("rtsp", as: .listenAddress(example: 554)) else {
             (address, label) = (nil, "")
             return

@@ -1,13 +1,17 @@
 import CLinux
 import Clocks
+import CommandLine
 import Glibc
 import MediaTypes
 import Synchronization
 import Threading
 
 /// Waits for what ends a program: SIGINT, SIGTERM, SIGHUP, or a stage that can't continue. SIGUSR1 pauses and resumes.
-/// SIGHUP reloads files if there are any to reload, unless it was sent because the terminal was closed.
+/// SIGHUP reloads files if there are any to reload, unless it was sent because the terminal was closed. The service
+/// manager is informed of a reload and of the end.
 final class EndSignals: Sendable {
+    /// The service manager that has started the program, if one has.
+    let manager = ServiceManager()
     private let wake: EventFD
     private let signals: Int32
     private let code = Mutex<Int32?>(nil)
@@ -62,7 +66,9 @@ final class EndSignals: Sendable {
 
     /// Waits until the program is to end. Returns the exit code from ``end(with:)``, or 0 after a signal.
     func wait() -> Int32 {
-        wait(until: .distantFuture) { false } ?? 0
+        let code = wait(until: .distantFuture) { false } ?? 0
+        manager?.tell(.stopping)
+        return code
     }
 
     private func wait(until deadline: MonotonicTime, orUntil condition: () -> Bool) -> Int32? {
@@ -77,7 +83,9 @@ final class EndSignals: Sendable {
             if entries[0].isReady, let number = takeSignal(from: signals) {
                 // If the terminal was closed, end: a screen must not stay shared unnoticed.
                 if number == SIGHUP, !hadTerminal || Self.hasTerminal, let reload = onReload.withLock({ $0 }) {
+                    manager?.tell(.reloading(since: .now()))
                     reload()
+                    manager?.tell(.ready())
                     continue
                 }
                 guard number == SIGUSR1 else {

@@ -17,8 +17,8 @@ enum HostCommand {
                 long: "link", short: "l", value: .required("LINK"),
                 help:
                     "where captures connect: unix:PATH, tcp:HOST:PORT, tls:HOST:PORT (encrypted), or fd:NUMBER for an "
-                    + "inherited connected socket; without it, this user's own socket, to which 'screenrelay capture' "
-                    + "connects by default"
+                    + "inherited socket, connected or listening; without it, this user's own socket, to which "
+                    + "'screenrelay capture' connects by default"
             ).under(.captureLink),
             .captureKey,
             Option(
@@ -50,7 +50,8 @@ enum HostCommand {
     }
 
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
-        let address = try options.link()
+        let sockets = try ServiceSockets(options)
+        let address: LinkAddress? = if let link = sockets.link { link } else { try options.link() }
         let room = try options.required("room", as: .roomName)
         let tracks = try TrackOption.all(options, room: room, link: address ?? .standard())
         let admission = try admission(options, [address] + tracks.map(\.link))
@@ -60,14 +61,14 @@ enum HostCommand {
         let joining = try JoinOption(options)
         let sourcing = try SourceOption(options)
         let recording = try RecordOptions(options)
-        var configuration = try HostOptions.configuration(options)
+        var configuration = try HostOptions.configuration(options, sockets: sockets.http)
         for track in tracks {
             guard let name = track.room, name != room else { continue }
             guard !configuration.furtherRooms.contains(where: { $0.name == name }) else { continue }
             configuration.furtherRooms.append(HostOptions.furtherRoom(name, options, configuration))
         }
         let tags = try TagOption(options, room: room)
-        let rtsp = try RTSPOption(options, configuration)
+        let rtsp = try RTSPOption(options, configuration, socket: sockets.rtsp)
         let log = HostOptions.log(options, level: try options.required("log", as: ValueFormat<EventLog.Level>.choice))
         guard let end = EndSignals() else {
             return Program.fail("no descriptor left for signals", .system)
@@ -168,9 +169,11 @@ enum HostCommand {
         if plan.source != nil { facts.source = "the source" }
         let control = Control.serve(host, end, news, pushes, facts, log: log)
         defer { control?.stop() }
-        news.started(
-            host, "\(plan.beginning), for the room \(host.room)\(plan.audience). Ctrl-C ends it.",
-            extraLines: extraLines)
+        let watchdog = end.manager.flatMap { Watchdog($0, of: host) }
+        defer { watchdog?.stop() }
+        let status = "\(plan.beginning), for the room \(host.room)"
+        news.started(host, "\(status)\(plan.audience). Ctrl-C ends it.", extraLines: extraLines)
+        end.manager?.tell(.ready(status: status))
         return end.wait()
     }
 
@@ -181,7 +184,7 @@ enum HostCommand {
     /// The admission rules, which are the same for all links over TCP.
     private static func admission(_ options: ParsedOptions, _ links: [LinkAddress?]) throws(UsageError) -> LinkAdmission
     {
-        let overTCP = links.first { $0?.network != nil }
+        let overTCP = links.first { $0?.isOverTCP == true }
         let token = try options.captureKey(for: overTCP ?? nil)
         let legacySenders = try options.values("legacy-from", as: .addressRange)
         if token == nil, let range = options.values("legacy-from").first {

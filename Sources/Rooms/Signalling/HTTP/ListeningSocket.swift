@@ -1,6 +1,6 @@
 import CGLib
 
-/// A listening socket, from bind to close.
+/// A listening socket, from bind to close, or one that another process has bound and passed on.
 ///
 /// It is bound on the thread that starts the server, so that errors can be thrown there. The `Sendable` conformance is
 /// unchecked, because after that only the site's thread uses the socket.
@@ -12,12 +12,18 @@ package final class ListeningSocket: @unchecked Sendable {
     /// Listens on `wanted`.
     package init(_ wanted: ListenAddress) throws(SignallingError) {
         GLibTypes.make()
+        var error: UnsafeMutablePointer<GError>?
+        if let descriptor = wanted.descriptor {
+            guard let socket = g_socket_new_from_fd(descriptor, &error) else { throw Self.failure(&error, wanted) }
+            g_socket_set_blocking(socket, 0)
+            (self.socket, address) = (socket, ListenAddress(address: wanted.address, port: wanted.port))
+            return
+        }
         let literal = wanted.address == "localhost" ? "127.0.0.1" : wanted.address
         guard let socketAddress = g_inet_socket_address_new_from_string(literal, guint(wanted.port)) else {
             throw .notAnAddress(wanted.address)
         }
         defer { g_object_unref(socketAddress) }
-        var error: UnsafeMutablePointer<GError>?
         guard
             let socket = g_socket_new(
                 g_socket_address_get_family(socketAddress), G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, &error)

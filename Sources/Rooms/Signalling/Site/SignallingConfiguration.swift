@@ -75,10 +75,23 @@ public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     public let address: String
     /// 0 lets the system choose.
     public let port: UInt16
+    /// A socket that listens there already, instead of one that is bound to the address. The server that uses it closes
+    /// it.
+    public let descriptor: Int32?
 
     public init(address: String, port: UInt16) {
         self.address = address
         self.port = port
+        descriptor = nil
+    }
+
+    /// The address of a TCP socket that another process, such as systemd, has bound and passed on. Nil if the
+    /// descriptor isn't a TCP socket that listens.
+    public init?(passed descriptor: Int32) {
+        guard let (address, port) = PassedListener(descriptor)?.network else { return nil }
+        self.address = address
+        self.port = port
+        self.descriptor = descriptor
     }
 
     public var description: String {

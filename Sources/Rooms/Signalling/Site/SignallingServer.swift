@@ -142,6 +142,12 @@ public final class SignallingServer: Sendable {
         running.thread.post { completion($0.presence.removeParticipant(id)) }
     }
 
+    /// Calls `answer` on the signalling thread once that has done everything that was posted before. Never calls it if
+    /// the server isn't running.
+    public func ping(_ answer: @escaping @Sendable () -> Void) {
+        running?.thread.post { _ in answer() }
+    }
+
     /// Sends an event to all readers of the events of `/api`. `event` is one JSON object.
     public func tell(event: String) {
         post { $0.administration.tell(event) }

@@ -1,0 +1,44 @@
+import Clocks
+import CommandLine
+import Glibc
+import MediaTypes
+import ScreenRelayKit
+import Threading
+
+/// Tells the service manager's watchdog that a host works, as long as its signalling thread answers. It has a thread of
+/// its own.
+final class Watchdog: Sendable {
+    private let wake: EventFD
+    private let isStopped: Flag
+    private let thread: NamedThread
+
+    /// Starts to tell it. Nil if the manager has no watchdog, or if no thread or descriptor is left.
+    init?(_ manager: ServiceManager, of host: ScreenRelayHost) {
+        guard let interval = manager.watchdogInterval, let wake = EventFD(), let answered = EventFD() else {
+            return nil
+        }
+        let isStopped = Flag()
+        let thread = NamedThread("watchdog", blocksSignals: true) {
+            while !isStopped.isSet {
+                let next = MonotonicTime.now() + interval
+                host.ping { answered.signal() }
+                var entries = [pollfd(wake.descriptor), pollfd(answered.descriptor)]
+                waitForEvents(&entries, until: next)
+                if entries[1].isReady {
+                    answered.consume()
+                    manager.tell(.alive)
+                }
+                wake.wait(until: next)
+            }
+        }
+        guard let thread else { return nil }
+        (self.wake, self.isStopped, self.thread) = (wake, isStopped, thread)
+    }
+
+    /// Ends the thread. Idempotent.
+    func stop() {
+        isStopped.set()
+        wake.signal()
+        thread.join()
+    }
+}
