@@ -52,6 +52,15 @@ struct CommandSettingsTests {
         #expect(parsed.has("lan"))
     }
 
+    @Test("can be taken away again, so that another version of the file can complete the command line")
+    func withoutSettings() throws {
+        let parsed = try options(["--hide", "Mail"], "[share]\nfps=15\nhide=Chat\nlan=true\n")
+        #expect(parsed.value("fps") == "15" && parsed.has("lan"))
+        let words = parsed.withoutSettings
+        #expect(words.value("fps") == "30" && !words.has("lan") && words.values("hide") == ["Mail"])
+        #expect(words.place(of: "fps") == nil)
+    }
+
     @Test("a command that takes another one's settings has no group of its own")
     func shared() throws {
         #expect(Self.set.takesSettings("check") && !Self.set.takesSettings("stop"))

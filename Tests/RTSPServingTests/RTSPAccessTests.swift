@@ -43,6 +43,26 @@ struct RTSPAccessTests {
         }
     }
 
+    @Test("another token and password count from the next request on")
+    func replaced() throws {
+        var configuration = HostConfiguration()
+        let other = try StillHost(configuration, showing: pictures)
+        defer { withExtendedLifetime(other) {} }
+        let server = try RTSPServer(other.host, at: ListenAddress(address: "127.0.0.1", port: 0))
+        let client = try RTSPTestClient(port: server.address.port)
+        let first = try #require(configuration.token)
+        func status(_ number: Int, _ credentials: String) throws -> Int {
+            try client.ask("DESCRIBE rtsp://h/screen", number, "Authorization: Basic \(base64(credentials))").status
+        }
+        #expect(try status(1, "viewer:\(first)") == 200)
+        (configuration.token, configuration.password) = ("another-token-of-16", "Sesam")
+        other.host.use(accessOf: configuration)
+        #expect(other.host.link.hasSuffix(",another-token-of-16"))
+        #expect(try status(2, "viewer:\(first)") == 401)
+        #expect(try status(3, "viewer:another-token-of-16") == 401)
+        #expect(try status(4, "Sesam:another-token-of-16") == 200)
+    }
+
     @Test("a room's password is the user's name, by Basic alone")
     func password() throws {
         var configuration = HostConfiguration()

@@ -106,6 +106,18 @@ struct GuardedRoomTests {
         #expect(rooms.grant(to: RoomKey("desk,view")).room == nil)
     }
 
+    @Test("other rules are for those who come later; who is inside stays")
+    func replaced() {
+        var rooms = directory()
+        _ = rooms.handle(.join(ann, RoomKey("desk,view,pass"), .viewer))
+        rooms.use(AccessPolicy(viewing: AccessToken("other")), for: "desk")
+        rooms.use(AccessPolicy(viewing: nil), for: "attic")
+        #expect(rooms.place(of: ann)?.room == "desk")
+        #expect(rooms.grant(to: RoomKey("desk,view,pass")).grant == .refused)
+        #expect(rooms.grant(to: RoomKey("desk,other")).grant == .viewing)
+        #expect(rooms.grant(to: RoomKey("attic")).grant == .refused)
+    }
+
     @Test("when its time is over those inside are removed, once, and nobody comes in any more")
     func expiry() {
         var rooms = directory()

@@ -3,7 +3,7 @@ public struct RoomDefinition: Sendable {
     /// The name as it appears in links. It contains no comma.
     public let name: String
     /// The access rules of the room.
-    public let access: AccessPolicy
+    public var access: AccessPolicy
     /// The host's identifier as a member of this room.
     public let host: MemberID
 

@@ -8,7 +8,7 @@
 /// with the host for each track.
 public struct RoomDirectory: Sendable {
     struct Room: Sendable {
-        let definition: RoomDefinition
+        var definition: RoomDefinition
         /// In the order in which they were added. The first is meant if a client names none.
         var tracks: [TrackName] = []
         /// The name of the first track that the room ever had.
@@ -89,6 +89,11 @@ public struct RoomDirectory: Sendable {
     public func grant(to key: RoomKey) -> (grant: AccessGrant, room: RoomDefinition?) {
         let (grant, index) = lookUp(key)
         return (grant, index.map { rooms[$0].definition })
+    }
+
+    /// Replaces the access rules of a room. Its members stay. Does nothing if there is no such room.
+    public mutating func use(_ access: AccessPolicy, for room: String) {
+        if let index = index(of: room) { rooms[index].definition.access = access }
     }
 
     mutating func ignored() -> [RoomAction] {

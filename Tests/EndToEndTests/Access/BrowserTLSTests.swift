@@ -29,6 +29,14 @@ struct MadeCertificate {
         key = try fileBytes(folder.file("key"))
     }
 
+    /// The certificate that a host shows now to a new connection, in PEM.
+    static func shown(on port: UInt16) throws -> String {
+        var launch = Launch("openssl", ["s_client", "-connect", "127.0.0.1:\(port)", "-showcerts"])
+        launch.standardOutput = .text(limit: 100_000)
+        launch.standardError = .null
+        return try ChildProcess.run(launch, within: .seconds(10)).output
+    }
+
     /// What is between the lines that begin and end it.
     var body: String {
         String(decoding: text, as: UTF8.self).split(separator: "\n").filter { !$0.hasPrefix("-----") }.joined(
@@ -61,28 +69,20 @@ extension EndToEndInBrowser {
             try viewer.page.navigate(desktop.link)
             try viewer.waitUntilPlaying()
             try viewer.expectMotion()
-            #expect(try shown(on: port).contains(first.body))
+            #expect(try MadeCertificate.shown(on: port).contains(first.body))
 
             try install(second)
             desktop.host.child.terminate(SIGHUP)
             try desktop.host.waitForLog("the certificate was reloaded")
-            try eventually("the second certificate") { try shown(on: port).contains(second.body) }
+            try eventually("the second certificate") { try MadeCertificate.shown(on: port).contains(second.body) }
             try install(third, key: second.key)
             desktop.host.child.terminate(SIGHUP)
             try desktop.host.waitForLog("was not reloaded, and the old one stays in use")
             #expect(desktop.host.log.contains("is not the key of the certificate in"))
-            #expect(try shown(on: port).contains(second.body))
+            #expect(try MadeCertificate.shown(on: port).contains(second.body))
             try viewer.expectMotion()
             #expect(try viewer.reconnects() == 0)
             #expect(viewer.page.consoleErrors.isEmpty, "\(viewer.page.consoleErrors)")
-        }
-
-        /// The certificate that the host shows now to a new connection, in PEM.
-        private func shown(on port: UInt16) throws -> String {
-            var launch = Launch("openssl", ["s_client", "-connect", "127.0.0.1:\(port)", "-showcerts"])
-            launch.standardOutput = .text(limit: 100_000)
-            launch.standardError = .null
-            return try ChildProcess.run(launch, within: .seconds(10)).output
         }
     }
 
@@ -119,14 +119,16 @@ extension EndToEndInBrowser {
             }
         }
 
-        @Test("are nothing that SIGHUP asks for without TLS: it ends a host in good order")
+        @Test("are nothing that SIGHUP asks for without TLS: it reads the other files again")
         func hangUp() throws {
             let folder = try TemporaryFolder()
             let host = try RunningProgram(
                 "screenrelay", ["host", "--link", "unix:s.sock"] + LinkSocket.hostOptions, folder: folder.path)
             _ = try host.printedLink()
             host.child.terminate(SIGHUP)
-            #expect(host.child.wait(within: .seconds(5)) == .exited(0))
+            try host.waitForLog("the tokens were reloaded")
+            #expect(!host.log.contains("certificate"))
+            #expect(host.stop() == .exited(0))
             #expect(access(folder.file("s.sock"), F_OK) != 0)
         }
     }

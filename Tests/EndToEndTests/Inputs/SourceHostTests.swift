@@ -46,6 +46,34 @@ extension EndToEnd {
             #expect(host.stop() == .exited(0))
         }
 
+        @Test("reads the sources of its settings again at SIGHUP, and leaves those alone that stay")
+        func reloaded() throws {
+            let first = "file:\(talk)"
+            func write(_ sources: String) throws -> String {
+                try folder.write("config", Array("[host]\nsource=\(sources)\n".utf8))
+            }
+            let host = try RunningProgram.host(
+                "unix:" + folder.file("s.sock"), ["--config", write(first), "--log", "info"])
+            _ = try host.printedLink()
+            try host.waitForLog("sends H.264")
+            func hasSecond() throws -> Bool { try ask(["rooms", "--json"], of: host).output.contains("\"second\"") }
+            #expect(try !hasSecond())
+
+            _ = try write("\(first);\(first),track=second")
+            host.child.terminate(SIGHUP)
+            try host.waitForLog("sends H.264", count: 2)
+            #expect(try hasSecond())
+            _ = try write("nothing")
+            host.child.terminate(SIGHUP)
+            try host.waitForLog("the sources were not reloaded, and the old ones stay in use: ")
+            #expect(try hasSecond())
+            _ = try write(first)
+            host.child.terminate(SIGHUP)
+            try eventually("the second track's end", holds: { try !hasSecond() })
+            #expect(host.occurrences(of: "sends H.264") == 2)
+            #expect(host.stop() == .exited(0))
+        }
+
         @Test("records what it reads, with the sound, and exports all of it")
         func recorded() throws {
             let (sounded, recording) = (folder.file("sounded.mkv"), folder.file("talk.srr"))

@@ -1,5 +1,6 @@
 import Glibc
 import ScreenRelayKit
+import Signalling
 import TestSupport
 import Testing
 
@@ -58,6 +59,30 @@ struct TokenFileTests {
         try folder.write("token", [UInt8](repeating: UInt8(ascii: "a"), count: 1 << 16))
         #expect(throws: TokenFileError.notAToken(path: path)) { try TokenFile(path: path).token() }
         #expect(try TokenFile(path: path).token(isNew: true).utf8.count == 22)
+    }
+
+    @Test("is read again into a configuration; one that is no good any more stays as it was")
+    func again() throws {
+        let first = TokenFile(path: try folder.write("first", Array("first-token-of-16".utf8)))
+        let second = TokenFile(path: try folder.write("second", Array("second-token-of-16".utf8)))
+        var configuration = HostConfiguration()
+        let unkept = configuration.token
+        configuration.presentingTokenFile = first
+        configuration.furtherRooms = [HostRoom(name: "attic", token: "attic-token")]
+        configuration.furtherRooms[0].tokenFile = second
+        configuration.administration = Administration(token: "master", allowsNetwork: true, tokenFile: first.path)
+        #expect(configuration.readTokens().isEmpty)
+        #expect(configuration.token == unkept && configuration.presentingToken == "first-token-of-16")
+        #expect(configuration.furtherRooms[0].token == "second-token-of-16")
+        #expect(configuration.administration?.token == "first-token-of-16")
+        #expect(configuration.administration?.allowsNetwork == true)
+        unlink(first.path)
+        try folder.write("second", Array("short".utf8))
+        let missing = TokenFileError.notReadable(path: first.path, errno: ENOENT)
+        #expect(configuration.readTokens() == [missing, .notAToken(path: second.path), missing])
+        #expect(configuration.furtherRooms[0].token == "second-token-of-16")
+        #expect(configuration.administration?.token == "first-token-of-16")
+        #expect(try folder.names() == ["second"])
     }
 
     @Test("is refused where others can read it, and where it is no file")

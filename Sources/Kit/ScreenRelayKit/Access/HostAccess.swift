@@ -20,18 +20,26 @@ extension RoomAccess {
     }
 }
 
+extension RoomConfiguration {
+    /// The rooms of a host's configuration, with their access rules. The first room comes first.
+    static func all(of configuration: HostConfiguration, expiry: Int?) -> [RoomConfiguration] {
+        let access = RoomAccess.rules(of: configuration, expiry: expiry)
+        let first = RoomConfiguration(
+            name: configuration.room, access: access(configuration.token, configuration.presentingToken))
+        return [first]
+            + configuration.furtherRooms.map {
+                RoomConfiguration(name: $0.name, access: access($0.token, $0.presentingToken))
+            }
+    }
+}
+
 extension SignallingConfiguration {
     /// Takes addresses, rooms and access rules from a host's configuration.
     ///
     /// - Throws: an error that says what is wrong with the certificate.
     init(_ configuration: HostConfiguration, expiry: Int?) throws(SignallingError) {
-        let access = RoomAccess.rules(of: configuration, expiry: expiry)
-        let first = RoomConfiguration(
-            name: configuration.room, access: access(configuration.token, configuration.presentingToken))
-        let further = configuration.furtherRooms.map {
-            RoomConfiguration(name: $0.name, access: access($0.token, $0.presentingToken))
-        }
-        self.init(listen: configuration.listen, rooms: [first] + further)
+        self.init(
+            listen: configuration.listen, rooms: RoomConfiguration.all(of: configuration, expiry: expiry))
         tls = try configuration.certificate.map { (certificate) throws(SignallingError) in
             try TLSCertificate(certificate)
         }

@@ -53,6 +53,14 @@ public struct TokenFile: Sendable {
         return token
     }
 
+    /// Returns the token in the file, and never writes one.
+    ///
+    /// - Throws: ``TokenFileError`` as `token` does, and `notReadable` if there is no file.
+    public func kept() throws(TokenFileError) -> String {
+        guard let token = try kept(in: PrivateFile(path: path)) else { throw .notReadable(path: path, errno: ENOENT) }
+        return token
+    }
+
     /// Nil if there is no file.
     private func kept(in file: PrivateFile) throws(TokenFileError) -> String? {
         guard var bytes = try file.read(limit: Self.limit)?[...] else { return nil }

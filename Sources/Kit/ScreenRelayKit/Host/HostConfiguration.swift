@@ -11,8 +11,12 @@ public struct HostConfiguration: Sendable {
     /// The viewing token, the part of a link after the comma. Anyone who has it may watch. If it is nil, anyone who can
     /// reach the port may. ``TokenFile`` keeps a token between runs.
     public var token: String? = HostConfiguration.randomToken()
+    /// The file that keeps ``token``, for ``readTokens()``.
+    public var tokenFile: TokenFile?
     /// The presenting token. Anyone who has it may present and watch. If it is nil, no one may present.
     public var presentingToken: String?
+    /// The file that keeps ``presentingToken``, for ``readTokens()``.
+    public var presentingTokenFile: TokenFile?
     /// A password that is required in addition to each token, or nil for none.
     public var password: String?
     /// How long tokens are valid from the host's start, or nil for as long as it runs.
@@ -88,8 +92,12 @@ public struct HostRoom: Sendable {
     public var name: String
     /// The viewing token. If it is nil, anyone who can reach the port may watch.
     public var token: String?
+    /// The file that keeps ``token``, for ``HostConfiguration/readTokens()``.
+    public var tokenFile: TokenFile?
     /// The presenting token. Anyone who has it may present and watch. If it is nil, no one may present.
     public var presentingToken: String?
+    /// The file that keeps ``presentingToken``, for ``HostConfiguration/readTokens()``.
+    public var presentingTokenFile: TokenFile?
 
     /// A room with this name. Without a token it is open to everyone who can reach the port.
     public init(name: String, token: String?, presentingToken: String? = nil) {

@@ -5,7 +5,7 @@ import Ingest
 public import MediaSessions
 public import MediaTypes
 import Rooms
-public import SecureTransport
+import SecureTransport
 public import Signalling
 import Synchronization
 public import Threading
@@ -30,15 +30,14 @@ public final class ScreenRelayHost: Sendable {
     /// The first track, which is never removed.
     public let firstTrack: HostedTrack
 
-    let configuration: HostConfiguration
+    /// The configuration, parts of which change while the host runs.
+    let current: Mutex<Access>
     private let media: MediaServer
     let signalling: SignallingServer
     let log: EventLog
     private let hosted: HostTracks
     let commands = CommandAnswers()
     private let metricsText = MetricsText()
-    /// The fingerprint of a certificate that this machine made.
-    private let fingerprint: Mutex<String?>
     /// When links expire, in seconds since the machine started.
     let expiryTime: Int?
 
@@ -59,8 +58,7 @@ public final class ScreenRelayHost: Sendable {
         onVisit: @escaping @Sendable (RoomNews) -> Void = { _ in },
         onExpiry: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(HostError) {
-        self.configuration = configuration
-        fingerprint = Mutex(configuration.certificate?.fingerprint)
+        current = Mutex(Access(configuration: configuration))
         expiryTime = configuration.lifetime.map {
             SignallingConfiguration.bootTime() + Int(max(1, $0.components.seconds))
         }
@@ -113,17 +111,6 @@ public final class ScreenRelayHost: Sendable {
         metricsText.use { [weak self] in self?.metrics.prometheusText ?? "" }
     }
 
-    /// Uses another certificate for new connections; existing ones stay. Only for a host that was started with one.
-    /// Throws `signalling` if the certificate can't be used.
-    public func use(_ certificate: ServerCertificate) throws(HostError) {
-        do throws(SignallingError) {
-            signalling.use(try TLSCertificate(certificate))
-        } catch {
-            throw .signalling(error)
-        }
-        fingerprint.withLock { $0 = certificate.fingerprint }
-    }
-
     /// The link that opens the first room's page: `http://HOST:PORT/#ROOM,TOKEN`, or `https:`. It is for this machine
     /// if the host is on loopback, else for other machines in its network.
     public var link: String { links.first }
@@ -135,7 +122,8 @@ public final class ScreenRelayHost: Sendable {
     /// All links of all rooms, when they expire, and how to present if `tellsPresenters` is true.
     public func linksDocument(tellsPresenters: Bool = false) -> LinksDocument {
         LinksDocument(
-            links, expires: expiry, fingerprint: fingerprint.withLock { $0 }, tellsPresenters: tellsPresenters)
+            links, expires: expiry, fingerprint: configuration.certificate?.fingerprint,
+            tellsPresenters: tellsPresenters)
     }
 
     /// When links expire by the wall clock, which can be set; nil if they last until the host ends.

@@ -107,6 +107,14 @@ extension ParsedOptions {
         return result
     }
 
+    /// The options of the command line, without those of a settings file.
+    public var withoutSettings: ParsedOptions {
+        var result = self
+        for long in places.keys { result.given[long] = nil }
+        (result.places, result.groups) = ([:], [])
+        return result
+    }
+
     /// The options and operands as the words of a command line, without the options named in `leavingOut`.
     public func arguments(leavingOut: [String] = []) -> [String] {
         var words: [String] = []

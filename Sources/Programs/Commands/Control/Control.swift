@@ -3,6 +3,7 @@ import Glibc
 import Ingest
 import LinkTransport
 import MediaTypes
+import Pulling
 import ScreenRelayKit
 import Signalling
 import Threading
@@ -13,14 +14,19 @@ import TrackHub
 enum Control {
     /// Facts that the program knows and its host doesn't.
     struct Facts {
-        /// The host's activity, such as "sharing :0".
-        let what: String
-        /// What sends the pictures.
-        var source = "capture"
+        /// The host's activity, such as "sharing :0", unless a source is read for the first track.
+        let activity: String
+        /// The sources that it reads, if it may have some.
+        var sources: Sources?
         /// The limits that the capture was started with. Empty if another program started it.
         var captureLimits = SourceLimits()
         /// The rooms of other servers.
         var joins: Joins?
+
+        /// What the host does now.
+        var what: String { sources?.first.map { "showing \($0)" } ?? activity }
+        /// What sends the pictures.
+        var source: String { sources?.first == nil ? "capture" : "the source" }
     }
 
     /// Starts to answer these commands on the control socket and `/api`, and to send `news` to the latter. If there is

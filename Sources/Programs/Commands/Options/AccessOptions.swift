@@ -121,63 +121,45 @@ enum AccessOptions {
     }
 
     /// The presenters' token of the first room: from the named file, or the one kept next to the room token, or a new
-    /// one.
+    /// one; and the file that keeps it.
     static func presentingToken(
         _ options: ParsedOptions, _ configuration: HostConfiguration
-    ) throws(UsageError) -> String? {
+    ) throws(UsageError) -> (String?, TokenFile?) {
         let named = try options.value("present-token-file", as: .text)
         let beside = try options.value("token-file", as: .text).map { $0 + ".present" }
         guard let path = named ?? (configuration.lifetime == nil ? beside : nil) else {
             return presentingToken(room: configuration.room, options, configuration)
         }
         do throws(TokenFileError) {
-            return try TokenFile(path: path).token(isNew: options.has("new-token"))
+            return (try TokenFile(path: path).token(isNew: options.has("new-token")), TokenFile(path: path))
         } catch {
             guard let named else { return lastingUntilTheEnd(error) }
             throw error.problem(of: "--present-token-file", named)
         }
     }
 
-    /// The presenters' token of a room, kept next to the room token.
+    /// The presenters' token of a room, kept next to the room token, and the file that keeps it.
     static func presentingToken(
         room: String, _ options: ParsedOptions, _ configuration: HostConfiguration
-    ) -> String {
-        let file = TokenFile(room: room, listen: configuration.listen.map { "\($0)" })
-        guard let file, configuration.lifetime == nil else { return HostConfiguration.randomToken() }
+    ) -> (String?, TokenFile?) {
+        let beside = TokenFile(room: room, listen: configuration.listen.map { "\($0)" })
+        guard let beside, configuration.lifetime == nil else { return (HostConfiguration.randomToken(), nil) }
         do throws(TokenFileError) {
-            return try TokenFile(path: file.path + ".present").token(
-                isNew: options.has("new-token"), makesFolders: true)
+            let file = TokenFile(path: beside.path + ".present")
+            return (try file.token(isNew: options.has("new-token"), makesFolders: true), file)
         } catch {
             return lastingUntilTheEnd(error)
         }
     }
 
-    private static func lastingUntilTheEnd(_ error: TokenFileError) -> String {
+    private static func lastingUntilTheEnd(_ error: TokenFileError) -> (String?, TokenFile?) {
         StandardStreams.printError("\(error); the presenters' token is valid for this run only", program: Program.name)
-        return HostConfiguration.randomToken()
+        return (HostConfiguration.randomToken(), nil)
     }
 
-    /// Makes SIGHUP read the certificate and its key again. If the files are invalid, the ones in use stay.
-    static func reloadsCertificate(
-        of host: ScreenRelayHost, _ first: ServerCertificate?, at end: EndSignals, _ options: ParsedOptions,
-        _ log: EventLog
-    ) {
-        guard let first else { return }
-        warn(of: first, log)
-        end.reloads {
-            do {
-                guard let certificate = try Self.certificate(options) else { return }
-                try host.use(certificate)
-                log.info("the certificate was reloaded" + (certificate.fingerprint.map { ": SHA-256 \($0)" } ?? ""))
-                warn(of: certificate, log)
-            } catch {
-                log.error("the certificate was not reloaded, and the old one stays in use: \(error)")
-            }
-        }
-    }
-
-    private static func warn(of certificate: ServerCertificate, _ log: EventLog) {
-        if certificate.isExpired { log.warning("the certificate has expired: browsers won't accept it") }
+    /// Logs that browsers won't accept a certificate.
+    static func warn(of certificate: ServerCertificate?, _ log: EventLog) {
+        if certificate?.isExpired == true { log.warning("the certificate has expired: browsers won't accept it") }
     }
 }
 

@@ -34,8 +34,9 @@ enum HostOptions {
         configuration.pairRooms = options.has("pair-rooms")
         configuration.iceServers = try ICEOptions.servers(options)
         configuration.administration = try administration(options, listen: configuration.listen)
-        configuration.token = try token(options, configuration)
-        configuration.presentingToken = try AccessOptions.presentingToken(options, configuration)
+        (configuration.token, configuration.tokenFile) = try token(options, configuration)
+        (configuration.presentingToken, configuration.presentingTokenFile) =
+            try AccessOptions.presentingToken(options, configuration)
         return configuration
     }
 
@@ -43,43 +44,47 @@ enum HostOptions {
     static func furtherRoom(
         _ name: String, _ options: ParsedOptions, _ configuration: HostConfiguration
     ) -> HostRoom {
-        let drawn = HostConfiguration.randomToken()
-        let presenting = AccessOptions.presentingToken(room: name, options, configuration)
-        if options.has("open") { return HostRoom(name: name, token: nil, presentingToken: presenting) }
-        if configuration.lifetime != nil { return HostRoom(name: name, token: drawn, presentingToken: presenting) }
-        do throws(TokenFileError) {
+        var room = HostRoom(name: name, token: nil)
+        (room.presentingToken, room.presentingTokenFile) = AccessOptions.presentingToken(
+            room: name, options, configuration)
+        if options.has("open") { return room }
+        room.token = HostConfiguration.randomToken()
+        guard configuration.lifetime == nil,
             let file = TokenFile(room: name, listen: configuration.listen.map { "\($0)" })
-            let kept = try file?.token(isNew: options.has("new-token"), makesFolders: true)
-            return HostRoom(name: name, token: kept ?? drawn, presentingToken: presenting)
+        else { return room }
+        do throws(TokenFileError) {
+            room.token = try file.token(isNew: options.has("new-token"), makesFolders: true)
+            room.tokenFile = file
         } catch {
             StandardStreams.printError("\(error); the invite links are valid for this run only", program: Program.name)
-            return HostRoom(name: name, token: drawn, presentingToken: presenting)
         }
+        return room
     }
 
-    /// The token of earlier links, or a new one. Nil for an open room.
+    /// The token of earlier links, or a new one, and the file that keeps it. There is none for an open room.
     private static func token(
         _ options: ParsedOptions, _ configuration: HostConfiguration
-    ) throws(UsageError) -> String? {
+    ) throws(UsageError) -> (String?, TokenFile?) {
         let named = try options.value("token-file", as: .text)
         if options.has("open") {
             let idle = named != nil ? "--token-file" : options.has("new-token") ? "--new-token" : nil
             if let idle { throw UsageError("\(idle) and --open can't go together: an open room has no token") }
-            return nil
+            return (nil, nil)
         }
         let isNew = options.has("new-token")
         do throws(TokenFileError) {
-            if let named { return try TokenFile(path: named).token(isNew: isNew) }
+            if let named { return (try TokenFile(path: named).token(isNew: isNew), TokenFile(path: named)) }
             // A link that expires with this run must not become valid again in the next.
-            if configuration.lifetime != nil { return configuration.token }
-            let file = TokenFile(room: configuration.room, listen: configuration.listen.map { "\($0)" })
-            return try file?.token(isNew: isNew, makesFolders: true) ?? configuration.token
+            guard configuration.lifetime == nil,
+                let file = TokenFile(room: configuration.room, listen: configuration.listen.map { "\($0)" })
+            else { return (configuration.token, nil) }
+            return (try file.token(isNew: isNew, makesFolders: true), file)
         } catch {
             guard let named else {
                 // The user didn't name a file: use a token for this run only, as if there were no home.
                 StandardStreams.printError(
                     "\(error); the invite links are valid for this run only", program: Program.name)
-                return configuration.token
+                return (configuration.token, nil)
             }
             throw error.problem(of: "--token-file", named)
         }

@@ -1,8 +1,6 @@
 import CommandLine
 import Glibc
 import Pulling
-import ScreenRelayKit
-import Threading
 
 /// `--source URL[,track=NAME]`: a server or a file whose pictures and sound are a track.
 struct SourceOption {
@@ -21,11 +19,14 @@ struct SourceOption {
             "read rtsps sources without verifying their certificates; an attacker on the path can read and modify the "
             + "stream")
 
-    private let acceptsAnyCertificate: Bool
-    private let sources: [(address: PullAddress, track: String?)]
+    /// A server or a file, and the name of the track that shows it; nil for the first track.
+    struct Source: Equatable, Sendable {
+        let address: PullAddress
+        let track: String?
+    }
 
-    /// What the first track shows; nil if a capture is its source.
-    var first: PullAddress? { sources.first { $0.track == nil }?.address }
+    let acceptsAnyCertificate: Bool
+    let sources: [Source]
 
     /// Reads the options, and hides passwords from users who list processes.
     init(_ options: ParsedOptions) throws(UsageError) {
@@ -33,7 +34,7 @@ struct SourceOption {
         SecretArguments.hide(wanted)
         let label = options.place(of: "source") ?? "--source"
         acceptsAnyCertificate = options.has("insecure-source")
-        var sources: [(address: PullAddress, track: String?)] = []
+        var sources: [Source] = []
         for text in wanted {
             let (url, name) = Self.split(text)
             let track = try name.map { (name) throws(UsageError) in
@@ -59,7 +60,7 @@ struct SourceOption {
                     "\(label): other machines can reach the address that it waits at; write "
                         + "srt://127.0.0.1:PORT?mode=listener, or add --lan if they may")
             }
-            sources.append((address, track))
+            sources.append(Source(address: address, track: track))
         }
         // A mistake in the words comes first.
         for (url, _) in wanted.map(Self.split) where url.lowercased().hasPrefix("file:") {
@@ -82,33 +83,5 @@ struct SourceOption {
             }
         }
         return (text, nil)
-    }
-
-    /// Begins to read all of them; they end when they are released. A file that is of no use ends the host.
-    func start(_ host: ScreenRelayHost, _ end: EndSignals, log: EventLog) throws(HostError) -> [Pull] {
-        var pulls: [Pull] = []
-        for (address, name) in sources {
-            let track =
-                if let name, name != host.firstTrack.name { try host.addTrack(name, to: host.room) } else {
-                    host.firstTrack
-                }
-            do throws(PullError) {
-                let isOfUse = Flag()
-                var settings = Pull.Settings()
-                settings.acceptsAnyCertificate = acceptsAnyCertificate
-                let pull = try Pull(address, into: track, settings: settings, log: log) { event in
-                    switch event {
-                    case .connected: isOfUse.set()
-                    case .failed(let reason) where address.isFile && !isOfUse.isSet:
-                        end.end(with: Program.fail("--source \(address) \(reason)", .badData))
-                    case .ended, .failed: break
-                    }
-                }
-                pulls.append(pull)
-            } catch {
-                throw .system("--source \(address): \(error)")
-            }
-        }
-        return pulls
     }
 }

@@ -7,8 +7,8 @@ import Synchronization
 import Threading
 
 /// Waits for what ends a program: SIGINT, SIGTERM, SIGHUP, or a stage that can't continue. SIGUSR1 pauses and resumes.
-/// SIGHUP reloads files if there are any to reload, unless it was sent because the terminal was closed. The service
-/// manager is informed of a reload and of the end.
+/// SIGHUP reloads files, unless it was sent because the terminal was closed. The service manager is informed of reloads
+/// and of the end.
 final class EndSignals: Sendable {
     /// The service manager that has started the program, if one has.
     let manager = ServiceManager()

@@ -83,7 +83,7 @@ enum HostCommand {
                 onExpiry: { news.tellExpiry(of: $0) })
             defer { host.stop() }
             end.pauseToggles { host.togglePause() }
-            AccessOptions.reloadsCertificate(of: host, configuration.certificate, at: end, options, log)
+            AccessOptions.warn(of: configuration.certificate, log)
             let link = try host.firstTrack.openLink(
                 at: address ?? .standard(), admission: admission, recording: recording.path,
                 recordingLimit: recording.limit)
@@ -104,14 +104,16 @@ enum HostCommand {
                 stopAll(links)
                 throw error
             }
-            let sources: [Pull]
+            let sources = Sources(of: host, log: log)
+            defer { sources.stop() }
             do throws(HostError) {
-                sources = try sourcing.start(host, end, log: log)
+                try sources.start(sourcing, end)
             } catch {
                 stopAll(links)
                 throw error
             }
-            defer { for source in sources { source.stop() } }
+            let reload = HostReload(host: host, options: options, sources: sources, log: log)
+            end.reloads { reload.run() }
             if let problem = tags.apply(to: host) {
                 stopAll(links)
                 return Program.fail(problem, .usage)
@@ -126,7 +128,7 @@ enum HostCommand {
             defer { players?.stop() }
             lines += RTSPOption.lines(players, host, configuration) + HostOptions.networkLines(of: host, options)
             let plan = Plan(
-                source: sourcing.first, place: place, audience: HostOptions.audience(options), pushing: pushing,
+                sources: sources, place: place, audience: HostOptions.audience(options), pushing: pushing,
                 joining: joining)
             let code = serve(plan, with: host, links, until: end, news, extraLines: lines, log)
             return HostOptions.end(host, with: code, news)
@@ -138,10 +140,10 @@ enum HostCommand {
         }
     }
 
-    /// The content of a host's first track, and its destinations besides the room.
+    /// A host's content, and its destinations besides the room.
     private struct Plan {
-        /// The address that the pictures are read from; nil if a capture sends them.
-        let source: PullAddress?
+        /// What the host reads; a capture sends the first track unless one of them is for it.
+        let sources: Sources
         /// Where a capture connects to the first track.
         let place: LinkAddress
         /// Who can reach the host, for the line about the start; empty if other machines can.
@@ -149,10 +151,8 @@ enum HostCommand {
         let pushing: PushOption
         let joining: JoinOption
 
-        /// The host's activity, for the line about its status.
-        var activity: String { source.map { "showing \($0)" } ?? "hosting \(place)" }
         /// The host's activity, for the line about the start.
-        var beginning: String { source.map { "Reading \($0)" } ?? "Waiting for capture on \(place)" }
+        var beginning: String { sources.first.map { "Reading \($0)" } ?? "Waiting for capture on \(place)" }
     }
 
     /// Serves until the end, and then closes everything but the host.
@@ -165,8 +165,7 @@ enum HostCommand {
         defer { pushes.stop() }
         let joins = Joins(plan.joining, of: host, news, log: log)
         defer { joins.stop() }
-        var facts = Control.Facts(what: plan.activity, joins: joins)
-        if plan.source != nil { facts.source = "the source" }
+        let facts = Control.Facts(activity: "hosting \(plan.place)", sources: plan.sources, joins: joins)
         let control = Control.serve(host, end, news, pushes, facts, log: log)
         defer { control?.stop() }
         let watchdog = end.manager.flatMap { Watchdog($0, of: host) }

@@ -78,7 +78,9 @@ enum ShareCommand {
             defer { host.stop() }
             if let problem = tags.apply(to: host) { return Program.fail(problem, .usage) }
             end.pauseToggles { host.togglePause() }
-            AccessOptions.reloadsCertificate(of: host, configuration.certificate, at: end, options, log)
+            AccessOptions.warn(of: configuration.certificate, log)
+            let reload = HostReload(host: host, options: options, log: log)
+            end.reloads { reload.run() }
             let players: RTSPServer?
             do throws(RTSPServerError) {
                 players = try rtsp.start(host, log: log)
@@ -127,7 +129,7 @@ enum ShareCommand {
         let joins = Joins(plan.joining, of: host, news, log: log)
         defer { joins.stop() }
         let facts = Control.Facts(
-            what: "sharing \(plan.shared)", captureLimits: plan.captureLimits, joins: joins)
+            activity: "sharing \(plan.shared)", captureLimits: plan.captureLimits, joins: joins)
         let control = Control.serve(host, end, news, pushes, facts, log: log)
         defer { control?.stop() }
         let link = try host.firstTrack.openLink(

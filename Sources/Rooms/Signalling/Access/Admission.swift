@@ -24,7 +24,7 @@ final class Admission {
     /// Returns the access that a key grants, and the room that it opens.
     private let grant: (RoomKey) -> (grant: AccessGrant, room: RoomDefinition?)
     /// The token for `/api`; nil if `/api` can't be used.
-    private let administrationToken: AccessToken?
+    private var administrationToken: AccessToken?
     private let allowedOrigins: Set<String>
     private var hostNames: HostNames
     /// Attempts with a wrong token.
@@ -52,6 +52,11 @@ final class Admission {
     /// Accepts the names of `certificate`.
     func use(_ certificate: TLSCertificate) {
         hostNames = HostNames(configuration, certificate: certificate)
+    }
+
+    /// Requires another token for `/api`, if that can be used.
+    func use(administrationToken token: String) {
+        if administrationToken != nil { administrationToken = AccessToken(token) }
     }
 
     /// Checks a request whose body hasn't arrived yet, whatever it is for. Returns a refusal, or nil.

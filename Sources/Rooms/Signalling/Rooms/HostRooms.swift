@@ -23,7 +23,7 @@ struct SharedTrack {
 }
 
 /// The host's rooms: their members, in a `RoomDirectory` and by their WebSockets, and the media layers of their tracks.
-/// All parts of the site read them; only `SkyRTCRooms` changes them.
+/// All parts of the site read them; only `SkyRTCRooms` changes them, except for the access rules.
 final class HostRooms {
     private(set) var directory: RoomDirectory
     /// The clients with an open WebSocket, in a room or not, and viewers whose WebSocket has just broken off.
@@ -39,6 +39,9 @@ final class HostRooms {
 
     /// Passes an event to the directory. Returns the actions to perform.
     func handle(_ event: RoomEvent) -> [RoomAction] { directory.handle(event) }
+
+    /// Replaces the access rules of a room, whose members stay.
+    func use(_ access: RoomAccess, for room: String) { directory.use(access.policy, for: room) }
 
     /// Sets the time of the rooms' clock, in seconds. Returns the actions to perform.
     func advance(to now: Int) -> [RoomAction] { directory.advance(to: now) }

@@ -181,6 +181,16 @@ public final class SignallingServer: Sendable {
         post { $0.use(certificate) }
     }
 
+    /// Uses other access rules for rooms that the server has, from the next request on. Participants stay.
+    public func use(_ rooms: [RoomConfiguration]) {
+        post { $0.use(rooms) }
+    }
+
+    /// Requires another token for `/api` from the next request on. Does nothing on a server without `/api`.
+    public func use(administrationToken token: String) {
+        post { $0.use(administrationToken: token) }
+    }
+
     /// The number of participants in `room` now, without the host.
     public func audience(of room: String) -> RoomAudience {
         audience.get(room)

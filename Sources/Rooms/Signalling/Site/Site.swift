@@ -116,6 +116,14 @@ final class Site {
         admission.use(certificate)
     }
 
+    /// Uses other access rules for the rooms that have these names. Their members stay.
+    func use(_ rooms: [RoomConfiguration]) {
+        for room in rooms { self.rooms.use(room.access, for: room.name) }
+    }
+
+    /// Requires another token for `/api`.
+    func use(administrationToken token: String) { admission.use(administrationToken: token) }
+
     private func tick() {
         front.tick()
         webSockets.tick()

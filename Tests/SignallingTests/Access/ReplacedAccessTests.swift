@@ -1,0 +1,31 @@
+import TestSupport
+import Testing
+
+@testable import Signalling
+
+@Suite("Tokens that are replaced")
+struct ReplacedAccessTests {
+    private func bearer(_ token: String) -> [String: String] { ["Authorization": "Bearer \(token)"] }
+
+    @Test("new ones are for those who come later; who is inside stays")
+    func replaced() throws {
+        let server = try RunningServer { $0.administration = Administration(token: "master", allowsNetwork: false) }
+        let viewer = try WebSocketClient(port: server.port)
+        let you = try viewer.joinAsViewer("desk,secret").you
+        server.server.use([RoomConfiguration(name: "desk", token: "other")])
+        server.server.use(administrationToken: "admin")
+        #expect(try server.request("GET", "/whep/desk", bearer("secret")).status == 401)
+        #expect(try server.request("GET", "/whep/desk", bearer("other")).status == 200)
+        #expect(try server.request("GET", "/api/rooms", bearer("master")).status == 401)
+        let rooms = try RoomsDocument(json: try server.request("GET", "/api/rooms", bearer("admin")).text).rooms
+        #expect(rooms.first?.members.map(\.id) == [you])
+        withExtendedLifetime(viewer) {}
+    }
+
+    @Test("a server without /api gets none by a token for it")
+    func noAdministration() throws {
+        let server = try RunningServer()
+        server.server.use(administrationToken: "admin")
+        #expect(try server.request("GET", "/api/rooms", bearer("admin")).status == 404)
+    }
+}
