@@ -44,7 +44,7 @@ struct TCPTests {
         "a connection carries bytes both ways, at once and with an end in bounded time",
         arguments: ["127.0.0.1", "localhost", "::1"])
     func carries(host: String) throws {
-        if host == "::1", access("/proc/net/if_inet6", F_OK) != 0 { return }
+        if host == "::1", access("/proc/self/net/if_inet6", F_OK) != 0 { return }
         let listener = try LinkListener(at: .tcp(host: host, port: 0))
         guard case .tcp(host, let port) = listener.address, port != 0 else {
             Issue.record("\(listener.address)")
@@ -242,6 +242,12 @@ struct LinkTokenTests {
         #expect(reason(try token([])).contains("at least 16 bytes"))
         #expect(reason(try token([UInt8](repeating: 1, count: 4097))).contains("at most 4096 bytes"))
         #expect(reason(try token([UInt8](repeating: 1, count: 100_000))).contains("at most 4096 bytes"))
+    }
+
+    @Test("may be a credential of systemd's, which shows a right of root's group", .enabled(if: geteuid() == 0))
+    func credential() throws {
+        let secret = Array("sixteen bytes...".utf8)
+        #expect(try token(secret, mode: 0o440).get() == secret)
     }
 
     @Test("is not taken from a file that others may read, nor from what is no file")

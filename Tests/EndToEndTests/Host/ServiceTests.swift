@@ -65,7 +65,6 @@ extension EndToEnd {
                     [("http", socket)], ["--listen", "8081"],
                     "--listen 8081: the service manager passes a socket for it"
                 ),
-                ([("http", socket)], ["--lan"], "LISTEN_FDNAMES: http: only this machine can reach the socket"),
             ]
             for (sockets, options, words) in cases {
                 let host = try host(options, sockets: sockets)
@@ -73,6 +72,15 @@ extension EndToEnd {
                 host.child.errorOutput?.waitForEnd(within: .seconds(2))
                 #expect(host.log.split(separator: "\n").count == 1 && host.log.contains(words), "\(host.log)")
             }
+        }
+
+        @Test("with --lan, says that a socket for this machine alone needs a reverse proxy")
+        func proxied() throws {
+            let http = try RawSocket.occupying(.tcp)
+            let host = try host(["--lan", "--log", "debug"], sockets: [("http", http)])
+            #expect(try RoomLink(try host.printedLink())?.port == http.port)
+            #expect(host.log.contains("warning: --lan: only this machine can reach the socket http"))
+            #expect(host.stop() == .exited(0))
         }
 
         @Test("tells the manager when it serves, that it lives, and when it ends")

@@ -79,7 +79,3 @@ struct RoomLinks {
         token.map { "\(room),\($0)" } ?? room
     }
 }
-
-extension ListenAddress {
-    fileprivate var isLoopback: Bool { address.hasPrefix("127.") || address == "::1" || address == "localhost" }
-}

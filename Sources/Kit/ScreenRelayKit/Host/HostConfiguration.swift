@@ -78,7 +78,7 @@ public struct HostConfiguration: Sendable {
         case .lan:
             // One socket for both families if the kernel has IPv6.
             let six = TransportAddress(bytes: [UInt8](repeating: 0, count: 16), port: mediaPort)
-            let any = access("/proc/net/if_inet6", F_OK) == 0 ? six : nil
+            let any = access("/proc/self/net/if_inet6", F_OK) == 0 ? six : nil
             mediaAddress = any ?? TransportAddress(ipv4: 0, 0, 0, 0, port: mediaPort)
             listen = [ListenAddress(address: any == nil ? "0.0.0.0" : "::", port: port)]
             isOpenToNetwork = true

@@ -30,7 +30,10 @@ public struct SmallFile: Sendable {
         var status = stat()
         let looking = retryingInterrupted { fstat(file.rawValue, &status) }
         guard looking.code == 0 else { throw .notReadable(errno: looking.code) }
-        let isOpen = status.st_mode & 0o077 != 0
+        // A credential of systemd's (systemd.exec(5)): an access control list lets this user read it, which shows as a
+        // right of root's group (acl(5)).
+        let isCredential = status.st_uid == 0 && status.st_gid == 0 && status.st_mode & 0o7777 == 0o440
+        let isOpen = status.st_mode & 0o077 != 0 && !isCredential
         let isForeign = status.st_uid != geteuid() && status.st_uid != 0
         if isSecret {
             guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular }

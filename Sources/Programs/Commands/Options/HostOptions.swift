@@ -112,19 +112,14 @@ enum HostOptions {
         return [ListenAddress(address: all, port: wanted.port)]
     }
 
-    /// The addresses of sockets that were passed on, checked as `--listen` is.
+    /// The addresses of sockets that were passed on. Unlike with `--listen`, they may be only for this machine with
+    /// `--lan`: a reverse proxy here can then serve the page, and viewers get media directly.
     private static func checkReach(
         of sockets: [ListenAddress], _ options: ParsedOptions
     ) throws(UsageError) -> [ListenAddress] {
-        let open = sockets.first { !ListenArgument(host: $0.address, port: $0.port).isLoopback }
-        if let open, !options.has("lan") {
+        if let open = sockets.first(where: { !$0.isLoopback }), !options.has("lan") {
             throw UsageError(
                 "LISTEN_FDNAMES: http: other machines can reach the socket at \(open); add --lan if they may")
-        }
-        guard open != nil || !options.has("lan") else {
-            throw UsageError(
-                "LISTEN_FDNAMES: http: only this machine can reach the socket; leave --lan out, or write "
-                    + "ListenStream=PORT in its unit")
         }
         return sockets
     }
@@ -140,7 +135,8 @@ enum HostOptions {
             let loopback = isIPv6 ? TransportAddress(bytes: [UInt8](repeating: 0, count: 15) + [1], port: port) : nil
             return loopback ?? TransportAddress(ipv4: 127, 0, 0, 1, port: port)
         }
-        if let host = listen.first?.address, let given = try? ValueFormat.ipAddress.read(host, option: "--listen"),
+        if let host = listen.first(where: { !$0.isLoopback })?.address,
+            let given = try? ValueFormat.ipAddress.read(host, option: "--listen"),
             given.bytes.contains(where: { $0 != 0 }),
             let address = TransportAddress(bytes: given.bytes, port: port)
         {
@@ -150,7 +146,7 @@ enum HostOptions {
         return wildcard ?? TransportAddress(ipv4: 0, 0, 0, 0, port: port)
     }
 
-    private static var hasIPv6: Bool { access("/proc/net/if_inet6", F_OK) == 0 }
+    private static var hasIPv6: Bool { access("/proc/self/net/if_inet6", F_OK) == 0 }
 
     /// Ends the host: first its viewers, then its recording. Returns the exit code, which changes if the end of the
     /// recording could not be written.

@@ -23,8 +23,9 @@ struct RTSPOption {
     ) throws(UsageError) {
         if let socket {
             (address, label) = (socket, "LISTEN_FDNAMES: rtsp")
-            guard configuration.isOpenToNetwork || ListenArgument(host: socket.address, port: socket.port).isLoopback
-            else { throw UsageError("\(label): other machines can reach that socket; add --lan if they may") }
+            guard configuration.isOpenToNetwork || socket.isLoopback else {
+                throw UsageError("\(label): other machines can reach the socket at \(socket); add --lan if they may")
+            }
             return
         }
         guard let wanted = try options.value("rtsp", as: .listenAddress(example: 554)) else {

@@ -34,6 +34,14 @@ struct ServiceSockets {
         try exclude("rtsp", isPassed: rtsp != nil, options)
     }
 
+    /// The warning that `--lan` doesn't open the page to other machines, if it doesn't.
+    func warning(_ options: ParsedOptions) -> String? {
+        guard options.has("lan"), !http.isEmpty, http.allSatisfy(\.isLoopback) else { return nil }
+        return
+            "--lan: only this machine can reach the socket http; for others, write ListenStream=PORT in its unit, or "
+            + "run a reverse proxy"
+    }
+
     private static func address(of socket: InheritedSocket, _ label: String) throws(UsageError) -> ListenAddress {
         guard let address = ListenAddress(passed: socket.descriptor) else { throw unusable(label, "a TCP socket") }
         return address

@@ -70,6 +70,7 @@ enum HostCommand {
         let tags = try TagOption(options, room: room)
         let rtsp = try RTSPOption(options, configuration, socket: sockets.rtsp)
         let log = HostOptions.log(options, level: try options.required("log", as: ValueFormat<EventLog.Level>.choice))
+        if let warning = sockets.warning(options) { log.warning(warning) }
         guard let end = EndSignals() else {
             return Program.fail("no descriptor left for signals", .system)
         }

@@ -94,6 +94,9 @@ public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
         self.descriptor = descriptor
     }
 
+    /// Whether only this machine can reach it.
+    public var isLoopback: Bool { address.hasPrefix("127.") || address == "::1" || address == "localhost" }
+
     public var description: String {
         address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)"
     }
