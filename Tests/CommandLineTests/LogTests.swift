@@ -7,9 +7,9 @@ import Threading
 @Suite("log")
 struct LogTests {
     /// What `body` writes to the descriptor that it is given.
-    private func written(_ body: (LineWriter) -> Void) throws -> String {
+    private func written(isJournal: Bool = false, _ body: (LineWriter) -> Void) throws -> String {
         let ends = try makePipe()
-        let output = LineWriter(descriptor: ends.writing) { "\($0) missing" }
+        let output = LineWriter(descriptor: ends.writing, isJournal: isJournal) { "\($0) missing" }
         body(output)
         output.flush()
         close(ends.writing)
@@ -39,6 +39,36 @@ struct LogTests {
         }
         #expect(text.hasSuffix("error: one\n"))
         #expect(text.split(separator: "\n").count == 1)
+    }
+
+    @Test("the journal gets the level of each line in front of it")
+    func journal() throws {
+        let text = try written(isJournal: true) { output in
+            let log = EventLog.standardError(program: "p", level: .debug, output: output)
+            log.error("one")
+            log.warning("two")
+            log.info("three")
+            log.debug("four")
+        }
+        let lines = text.split(separator: "\n")
+        #expect(lines.map { $0.prefix(5) } == ["<3>p[", "<4>p[", "<6>p[", "<7>p["])
+    }
+
+    @Test("the journal is the descriptor whose device and file its variable names")
+    func journalStream() throws {
+        let ends = try makePipe()
+        defer {
+            close(ends.reading)
+            close(ends.writing)
+        }
+        var status = stat()
+        try #require(fstat(ends.writing, &status) == 0)
+        let stream = "\(status.st_dev):\(status.st_ino)"
+        func isJournal(_ descriptor: Int32, _ value: String?) -> Bool {
+            StandardStreams.isJournal(descriptor, environment: { $0 == "JOURNAL_STREAM" ? value : nil })
+        }
+        #expect(isJournal(ends.writing, stream))
+        #expect(!isJournal(ends.writing, nil) && !isJournal(ends.writing, "0:0") && !isJournal(-1, stream))
     }
 
     @Test("a message with line ends stays one line")

@@ -79,7 +79,35 @@ extension EndToEnd {
             let http = try RawSocket.occupying(.tcp)
             let host = try host(["--lan", "--log", "debug"], sockets: [("http", http)])
             #expect(try RoomLink(try host.printedLink())?.port == http.port)
-            #expect(host.log.contains("warning: --lan: only this machine can reach the socket http"))
+            try host.waitForLog("warning: --lan: only this machine can reach the socket http")
+            #expect(host.stop() == .exited(0))
+        }
+
+        @Test("gives its errors and log lines their levels where standard error is the journal")
+        func journal() throws {
+            let journal = try folder.write("journal", [])
+            func run(_ options: [String]) throws -> RunningProgram {
+                try RunningProgram(
+                    "screenrelay", ["host", "--link", "unix:" + folder.file("s.sock")] + options,
+                    prefix: [
+                        "sh", "-c", "JOURNAL_STREAM=$(stat -c %d:%i \"$0\") exec \"$@\" 2>>\"$0\"", journal,
+                    ])
+            }
+            func line(_ end: String) throws -> Substring? {
+                String(decoding: try fileBytes(journal), as: UTF8.self).split(separator: "\n").first {
+                    $0.hasSuffix(end)
+                }
+            }
+            let refused = try run(["--listen", "nowhere"])
+            #expect(refused.child.wait(within: .seconds(60)) == .exited(64))
+            let error = String(decoding: try fileBytes(journal), as: UTF8.self)
+            #expect(error.hasPrefix("<3>screenrelay: --listen nowhere: "), "\(error)")
+            let host = try run(LinkSocket.hostOptions)
+            _ = try host.printedLink()
+            let waiting = try eventually("a line of the log") {
+                try line("waiting for capture on unix:" + folder.file("s.sock"))
+            }
+            #expect(waiting.hasPrefix("<6>screenrelay["))
             #expect(host.stop() == .exited(0))
         }
 

@@ -11,7 +11,9 @@ import Threading
 /// any method.
 public final class LineWriter: Sendable {
     /// Standard error, for the log and for error messages.
-    public static let standardError = LineWriter(descriptor: 2) { "(\($0) lines are missing here)" }
+    public static let standardError = LineWriter(descriptor: 2, isJournal: StandardStreams.isJournal(2)) {
+        "(\($0) lines are missing here)"
+    }
 
     private struct State {
         var lines: [String] = []
@@ -37,6 +39,7 @@ public final class LineWriter: Sendable {
 
     private let state = RankedMutex(State(), .innermost)
     private let descriptor: Int32
+    private let isJournal: Bool
     private let wake = EventFD()
     private let written = EventFD()
     private let missingLine: @Sendable (Int) -> String
@@ -44,14 +47,17 @@ public final class LineWriter: Sendable {
 
     /// - Parameters:
     ///   - descriptor: where lines are written. The caller keeps ownership, and closes it only after ``flush()``.
+    ///   - isJournal: whether that is the systemd journal, which gets the lines' levels.
     ///   - onFailure: called for each piece that can't be written, with the reason and whether anything was written
     ///     before.
     ///   - missingLine: returns the line that replaces this many lines that arrived while the queue was full.
     public init(
-        descriptor: Int32, onFailure: @escaping @Sendable (_ errno: Int32, _ hasBegun: Bool) -> Void = { _, _ in },
+        descriptor: Int32, isJournal: Bool = false,
+        onFailure: @escaping @Sendable (_ errno: Int32, _ hasBegun: Bool) -> Void = { _, _ in },
         missingLine: @escaping @Sendable (Int) -> String
     ) {
         self.descriptor = descriptor
+        self.isJournal = isJournal
         self.onFailure = onFailure
         self.missingLine = missingLine
     }
@@ -63,6 +69,11 @@ public final class LineWriter: Sendable {
 
     /// Queues a line, given without its line feed. Doesn't block.
     public func write(_ line: String) { write([line]) }
+
+    /// Queues a line of this level. Doesn't block.
+    func write(_ line: String, as level: EventLog.Level) {
+        write((isJournal ? level.journalPrefix : "") + line)
+    }
 
     /// Queues lines that are written in one piece: a reader who sees the first can read them all. Doesn't block.
     public func write(_ lines: [String]) {

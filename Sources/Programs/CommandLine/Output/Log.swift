@@ -9,7 +9,7 @@ extension EventLog {
     ) -> EventLog {
         EventLog(upTo: level) { level, line in
             let time = WallClock.now.preciseTimeOfDay
-            output.write(printable("\(program)[\(time)] \(level.rawValue): \(line)"))
+            output.write(printable("\(program)[\(time)] \(level.rawValue): \(line)"), as: level)
         }
     }
 
@@ -20,5 +20,17 @@ extension EventLog {
             help: "how much to log to standard error: error, warning, info or debug", default: level.rawValue,
             choices: Level.allCases.map(\.rawValue)
         ).under(.output)
+    }
+}
+
+extension EventLog.Level {
+    /// The beginning of a line that gives it this level in the systemd journal (sd-daemon(3), syslog(3)).
+    var journalPrefix: String {
+        switch self {
+        case .error: "<3>"
+        case .warning: "<4>"
+        case .info: "<6>"
+        case .debug: "<7>"
+        }
     }
 }

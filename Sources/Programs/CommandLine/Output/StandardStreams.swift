@@ -19,15 +19,19 @@ public enum StandardStreams {
 
     /// Writes `program: message` as one line to standard error. Doesn't block.
     public static func printError(_ message: String, program: String) {
-        LineWriter.standardError.write(printable("\(program): \(message)"))
+        LineWriter.standardError.write(printable("\(program): \(message)"), as: .error)
     }
 
-    /// Whether standard output is the systemd journal, which stores what it gets and which other users may read
-    /// (systemd.exec(5), `$JOURNAL_STREAM`).
-    public static var outputIsJournal: Bool {
+    /// Whether standard output is the systemd journal, which stores what it gets and which other users may read.
+    public static var outputIsJournal: Bool { isJournal(1) }
+
+    /// Whether a descriptor is the systemd journal (systemd.exec(5), `$JOURNAL_STREAM`).
+    public static func isJournal(
+        _ descriptor: Int32, environment: (String) -> String? = SettingsFile.variable
+    ) -> Bool {
         var status = stat()
-        guard let stream = getenv("JOURNAL_STREAM"), fstat(1, &status) == 0 else { return false }
-        return String(cString: stream) == "\(status.st_dev):\(status.st_ino)"
+        guard let stream = environment("JOURNAL_STREAM"), fstat(descriptor, &status) == 0 else { return false }
+        return stream == "\(status.st_dev):\(status.st_ino)"
     }
 
     /// Waits at most 1 s until everything for standard error is written. Call it before ending the process by a signal.
