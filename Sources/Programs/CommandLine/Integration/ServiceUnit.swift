@@ -18,9 +18,18 @@ public enum ServiceUnit {
         RestartSec=5
         # A restart would not help after a wrong option, a closed window, an unwritable file or a missing permission.
         RestartPreventExitStatus=64 65 66 73 77
+        # The captures need the X server's socket in /tmp, shared memory, the sound server and the user's files.
         NoNewPrivileges=yes
         LockPersonality=yes
+        MemoryDenyWriteExecute=yes
+        RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+        RestrictNamespaces=yes
+        RestrictRealtime=yes
         RestrictSUIDSGID=yes
+        SystemCallArchitectures=native
+        SystemCallFilter=@system-service
+        SystemCallFilter=~@privileged @resources
+        SystemCallErrorNumber=EPERM
         UMask=0077
 
         [Install]
