@@ -1,0 +1,27 @@
+import MediaTypes
+import TestSupport
+import Testing
+
+@Suite("Debian packages")
+struct DebianPackageTests {
+    private func lines(_ path: String) throws -> [Substring] {
+        String(decoding: try fileBytes("\(packageRoot)/\(path)"), as: UTF8.self)
+            .split(separator: "\n", omittingEmptySubsequences: false)
+    }
+
+    @Test("have the version that --version prints")
+    func version() throws {
+        #expect(try lines("debian/changelog")[0].hasPrefix("screenrelay (\(screenRelayVersion)) "))
+    }
+
+    @Test("are built with all packages that Tools/setup installs for a build")
+    func buildPackages() throws {
+        let installed = try lines("Tools/setup").drop { $0 != "build=(" }.dropFirst().prefix { $0 != ")" }
+            .flatMap { $0.split(separator: " ") }
+        let control = try lines("debian/control").drop { !$0.hasPrefix("Build-Depends:") }
+        let named = control.dropFirst().prefix { $0.hasPrefix(" ") }.compactMap { $0.split { " ,".contains($0) }.first }
+        #expect(installed.count > 20)
+        // Every build in Debian has a C++ compiler.
+        #expect(Set(installed).subtracting(named) == ["g++"])
+    }
+}
