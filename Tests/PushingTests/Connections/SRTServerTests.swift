@@ -71,7 +71,12 @@ struct SRTServerTests {
         #expect(push.state == .connecting)
         try listen(port)
         // Whoever has received leaves, and the next one finds it listening again.
-        try write(until: "it waits again") { told.states == [.connecting, .connected, .connecting] }
+        do {
+            try write(until: "it waits again") { told.states == [.connecting, .connected, .connecting] }
+        } catch {
+            Issue.record("\(told.states), \(told.failures), \(told.statuses.suffix(2))")
+            throw error
+        }
         try listen(port)
         #expect(told.failures.isEmpty)
         push.stop()

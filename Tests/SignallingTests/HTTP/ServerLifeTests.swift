@@ -1,3 +1,4 @@
+import Glibc
 import MediaSessions
 import MediaTypes
 import Synchronization
