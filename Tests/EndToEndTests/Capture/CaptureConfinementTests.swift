@@ -19,8 +19,8 @@ extension EndToEndBesideBrowser {
             for variable in try variables(of: capture) {
                 #expect(allowed.contains { variable.hasPrefix($0) }, "\(variable)")
             }
-            // It has the standard streams, its link, its signals, the X server's sockets and memory, and the file of its
-            // own memory use.
+            // It has the standard streams, its link, its signals, the X server's sockets and memory, and the file of
+            // its own memory use.
             try desktop.host.waitForLog(EndToEnd.LinkBetweenPrograms.cameTogether)
             for descriptor in try Survival.descriptors(of: capture) {
                 let kinds = ["socket", "pipe", "anon_inode", "/dev/null", "/memfd", "/proc"]

@@ -16,8 +16,8 @@ extension EndToEnd {
 
         @Test("to all ports, a tenth of them on connections that stay open, cost little and keep nobody waiting")
         func requests() throws {
-            // AddressSanitizer reserves terabytes of addresses, which count as memory, keeps the stack of each allocation,
-            // and starts a program for the names in a report.
+            // AddressSanitizer reserves terabytes of addresses, which count as memory, keeps the stack of each
+            // allocation, and starts a program for the names in a report.
             let isSanitized = getenv("ASAN_OPTIONS") != nil
             let desktop = try SharedDesktop(
                 options: ["--rtsp", "0"] + (isSanitized ? ["--capture-memory", "none", "--capture-unconfined"] : []))

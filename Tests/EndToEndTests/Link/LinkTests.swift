@@ -81,8 +81,8 @@ extension EndToEnd {
             let address = "unix:" + folder.file("s.sock")
             let host = try RunningProgram("screenrelay", ["host", "--link", address] + LinkSocket.hostOptions)
             let link = try host.printedLink()
-            // This is enough for the signals, the log, the file of capture's own memory use, the display and the link, but
-            // not for a copy of the shared memory's descriptor.
+            // This is enough for the signals, the log, the file of capture's own memory use, the display and the link,
+            // but not for a copy of the shared memory's descriptor.
             let capture = try RunningProgram(
                 "screenrelay-capture", ["--link", address, "--display", screen.name],
                 prefix: ["sh", "-c", "ulimit -n 10; exec \"$@\"", "sh"])

@@ -97,8 +97,8 @@ public final class LineWriter: Sendable {
         }
     }
 
-    /// Keeps lines in the queue until ``resume()`` or ``flush()``, if the thread isn't running yet: a program that gives
-    /// up rights has no second thread until then, which would keep them.
+    /// Keeps lines in the queue until ``resume()`` or ``flush()``, if the thread isn't running yet: a program that
+    /// gives up rights has no second thread until then, which would keep them.
     public func hold() {
         state.withLock { if $0.thread == .none { $0.thread = .held } }
     }

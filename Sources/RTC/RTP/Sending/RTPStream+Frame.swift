@@ -9,8 +9,8 @@ extension RTPStream {
         public let number: FrameNumber
         /// The peer's payload type for the frame's format.
         public let payloadType: PayloadType
-        /// The frame with the number before, to be sent again with this one; nil if it isn't. It is left out if the peer
-        /// does not support that, or if the two don't fit into one packet (``REDFormat``).
+        /// The frame with the number before, to be sent again with this one; nil if it isn't. It is left out if the
+        /// peer does not support that, or if the two don't fit into one packet (``REDFormat``).
         public let previous: PacketizedFrame?
         /// The time at which the frame is shown, instead of its own; nil for its own. A frame that is sent again to a
         /// viewer who lost it must not go back on that viewer's timeline.
