@@ -52,8 +52,6 @@ struct H264DepacketizerTests {
                 #expect(received.map(\.isComplete) == [true])
             }
         }
-        #expect(reassembler.lostPackets == 0)
-        #expect(reassembler.malformedFrames == 0)
     }
 
     @Test(
@@ -75,8 +73,6 @@ struct H264DepacketizerTests {
             all += Self.packets(fourth, first: SequenceNumber(2).advanced(by: second.packets.count))
             all.remove(at: 1 + lost)
             for packet in all { received += reassembler.receive(packet.header, payload: packet.payload[...]) }
-            #expect(reassembler.lostPackets == 1)
-            #expect(reassembler.malformedFrames == 0)
             for unit in received where unit.timestamp == RTPTimestamp(1) {
                 #expect(!unit.isComplete)
                 #expect(unit.nalUnits.allSatisfy(nalUnits.contains))
@@ -86,13 +82,12 @@ struct H264DepacketizerTests {
         }
     }
 
-    @Test("a packet that comes twice or late is dropped and counted")
+    @Test("a packet that comes twice or late is dropped")
     func late() {
         var reassembler = FrameReassembler(.h264)
         #expect(reassembler.receive(header(5, at: 0, marker: true), payload: [0x41, 1]).count == 1)
         #expect(reassembler.receive(header(5, at: 0, marker: true), payload: [0x41, 1]).isEmpty)
         #expect(reassembler.receive(header(4, at: 0, marker: true), payload: [0x41, 1]).isEmpty)
-        #expect(reassembler.latePackets == 2)
     }
 
     @Test("a picture whose marker never comes ends where the next one begins")
@@ -111,7 +106,6 @@ struct H264DepacketizerTests {
         #expect(reassembler.receive(header(1, at: 0), payload: []).isEmpty)
         let next = reassembler.receive(header(2, at: 9, marker: true), payload: [0x41, 2])
         #expect(next.map(\.isComplete) == [true])
-        #expect(reassembler.lostPackets == 0)
     }
 
     @Test(
@@ -124,7 +118,6 @@ struct H264DepacketizerTests {
         var reassembler = FrameReassembler(.h264)
         let received = reassembler.receive(header(0, at: 0, marker: true), payload: payload[...])
         #expect(received.map(\.isComplete) == [false])
-        #expect(reassembler.malformedFrames == 1)
     }
 
     @Test("a sender that never ends its picture takes no more than the limit")
@@ -135,7 +128,6 @@ struct H264DepacketizerTests {
             let start: UInt8 = number == 0 ? 0x85 : 0x05
             #expect(reassembler.receive(header(number, at: 0), payload: [0x7C, start] + body).isEmpty)
         }
-        #expect(reassembler.malformedFrames > 0)
         let received = reassembler.receive(header(200, at: 0, marker: true), payload: [0x41, 1])
         #expect(received.map(\.isComplete) == [false])
     }
@@ -153,7 +145,6 @@ struct H264DepacketizerTests {
             received += reassembler.receive(header(number, at: 0, marker: number == last), payload: payload[...])
         }
         #expect(received.map(\.isComplete) == [surplus == 0])
-        #expect(reassembler.malformedFrames == surplus)
     }
 
     @Test("every prefix of every kind of payload is taken or counted as broken")
@@ -186,6 +177,7 @@ struct H264DepacketizerTests {
         let packets = Self.packets(unit)
         var reassembler = FrameReassembler(.h264)
         var number = SequenceNumber(0)
+        var broken = 0
         for round in 0..<20_000 {
             var (header, payload) = packets[round % packets.count]
             header.sequenceNumber = number
@@ -195,9 +187,9 @@ struct H264DepacketizerTests {
             number = number.advanced(by: Int.random(in: 0..<20, using: &random) == 0 ? 5 : 1)
             for received in reassembler.receive(header, payload: payload[...]) {
                 #expect(received.nalUnits.allSatisfy { !$0.isEmpty })
+                broken += received.isComplete ? 0 : 1
             }
         }
-        #expect(reassembler.malformedFrames > 0)
-        #expect(reassembler.lostPackets > 0)
+        #expect(broken > 0)
     }
 }

@@ -15,8 +15,6 @@ struct RTCPTests {
                 packetCount: 5, octetCount: 6000, receptionReports: [report])),
         .receiverReport(ReceiverReport(ssrc: SSRC(2), receptionReports: [report, report])),
         .sourceDescription(SourceDescription(ssrc: SSRC(3), canonicalName: "screen@relay")),
-        .goodbye(Goodbye(sources: [SSRC(4), SSRC(5)], reason: "ended")),
-        .goodbye(Goodbye(sources: [SSRC(4)])),
         .genericNack(
             GenericNack(
                 sender: SSRC(6), media: SSRC(7),
@@ -100,15 +98,17 @@ struct RTCPTests {
         #expect(try RTCPPacket.parse(other[...]) == [.unknown(packetType: 206, count: 15)])
     }
 
-    @Test("APP packets and unknown kinds are skipped by their length")
+    @Test("goodbyes, APP packets and unknown kinds are skipped by their length")
     func skipped() throws {
+        let goodbye: [UInt8] = [0x81, 203, 0, 1, 0, 0, 0, 1]
         let app: [UInt8] = [0x82, 204, 0, 3, 0, 0, 0, 1, 0x41, 0x42, 0x43, 0x44, 9, 9, 9, 9]
         // Congestion control feedback of RFC 8888.
         let congestion: [UInt8] = [0x8B, 205, 0, 2, 0, 0, 0, 1, 0, 0, 0, 2]
         let pli = RTCPPacket.pictureLossIndication(PictureLossIndication(sender: SSRC(1), media: SSRC(2)))
         #expect(
-            try RTCPPacket.parse((app + congestion + Self.bytes([pli]))[...]) == [
-                .unknown(packetType: 204, count: 2), .unknown(packetType: 205, count: 11), pli,
+            try RTCPPacket.parse((goodbye + app + congestion + Self.bytes([pli]))[...]) == [
+                .unknown(packetType: 203, count: 1), .unknown(packetType: 204, count: 2),
+                .unknown(packetType: 205, count: 11), pli,
             ])
     }
 
@@ -149,14 +149,6 @@ struct RTCPTests {
                 .sourceDescription(
                     SourceDescription(ssrc: SSRC(1), canonicalName: String(repeating: "n", count: 255))),
             ])
-    }
-
-    @Test("the second byte tells RTCP from RTP")
-    func demultiplexing() {
-        #expect(RTCPPacket.isRTCP(secondByte: 200))
-        #expect(RTCPPacket.isRTCP(secondByte: 207))
-        #expect(!RTCPPacket.isRTCP(secondByte: 96))
-        #expect(!RTCPPacket.isRTCP(secondByte: 0x80 | 96))
     }
 
     @Test("the round trip is what is left of the time since our report when the receiver's delay is taken off")

@@ -13,7 +13,6 @@ struct KeyFrameRequestLimiterTests {
             if limiter.pictureLossIndicated(at: time(milliseconds)) { served.append(milliseconds / 1000) }
         }
         #expect(served == [0, 2, 6, 14, 30, 60, 90, 120])
-        #expect(limiter.servedRequests == 8)
     }
 
     @Test("a server's requests are served every 2 s, however long they keep coming")
@@ -64,6 +63,5 @@ struct KeyFrameRequestLimiterTests {
         #expect(limiter.fullIntraRequested(sender: SSRC(1), sequenceNumber: 255, at: time(3000)) == false)
         #expect(limiter.deadline == nil)
         #expect(limiter.fullIntraRequested(sender: SSRC(1), sequenceNumber: 0, at: time(3000)) == true)
-        #expect(limiter.servedRequests == 2)
     }
 }

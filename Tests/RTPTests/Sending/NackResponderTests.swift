@@ -33,8 +33,6 @@ struct NackResponderTests {
         #expect(ask(0).isEmpty)
         #expect(ask(19).isEmpty)
         #expect(ask(20) == [3, 4])
-        #expect(responder.resentPackets == 4)
-        #expect(responder.tooSoonRequests == 4)
     }
 
     @Test("the same number twice in one NACK is one packet")
@@ -48,7 +46,7 @@ struct NackResponderTests {
         #expect(responder.answer(numbers(1..<2), from: &map, roundTripTime: .zero, at: time(10)).count == 1)
     }
 
-    @Test("packets that were never sent, or too long ago, are counted and not answered")
+    @Test("packets that were never sent, or too long ago, are not answered")
     func unknown() {
         var map = map(3000)
         var responder = NackResponder()
@@ -56,7 +54,6 @@ struct NackResponderTests {
             [SequenceNumber(5), SequenceNumber(2999), SequenceNumber(3000)], from: &map, roundTripTime: nil,
             at: time(0))
         #expect(answer.map(\.sequenceNumber.rawValue) == [2999])
-        #expect(responder.unknownRequests == 2)
     }
 
     @Test("whatever a peer asks for, no more goes again in a second than was sent in it and 256 KiB")
@@ -71,7 +68,6 @@ struct NackResponderTests {
         }
         #expect(resent <= 100_000 + NackResponder.allowance)
         #expect(resent > 100_000 + NackResponder.allowance - 1000)
-        #expect(responder.overBudgetRequests > 0)
         let later = responder.answer(numbers(0..<2048), from: &map, roundTripTime: .zero, at: time(2000))
             .reduce(0) { $0 + $1.byteCount }
         #expect((NackResponder.allowance - 1000...NackResponder.allowance).contains(later))

@@ -27,9 +27,6 @@ public struct SequenceNumber: Hashable, Sendable, CustomStringConvertible {
         Int(Int16(bitPattern: other.rawValue &- rawValue))
     }
 
-    /// Whether this number is later than `other`, taking the shorter way around the wrap.
-    public func isAfter(_ other: SequenceNumber) -> Bool { other.distance(to: self) > 0 }
-
     public var description: String { String(rawValue) }
 }
 

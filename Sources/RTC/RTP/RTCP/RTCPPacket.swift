@@ -5,7 +5,6 @@ public enum RTCPPacket: Hashable, Sendable {
     case senderReport(SenderReport)
     case receiverReport(ReceiverReport)
     case sourceDescription(SourceDescription)
-    case goodbye(Goodbye)
     case genericNack(GenericNack)
     case transportFeedback(TransportFeedback)
     case pictureLossIndication(PictureLossIndication)
@@ -14,9 +13,6 @@ public enum RTCPPacket: Hashable, Sendable {
     case extendedReport(ExtendedReport)
     /// A packet of a kind that we don't use; it is skipped by its length.
     case unknown(packetType: UInt8, count: UInt8)
-
-    /// Whether a datagram that is either RTP or RTCP is RTCP, judged by its second byte (RFC 5761 section 4).
-    public static func isRTCP(secondByte: UInt8) -> Bool { (192...223).contains(secondByte) }
 
     /// The reception reports of a sender's or receiver's report; none in other packets.
     public var receptionReports: [ReceptionReport] {
@@ -76,7 +72,6 @@ public enum RTCPPacket: Hashable, Sendable {
         case .senderReport(let packet): packet.write(into: &buffer)
         case .receiverReport(let packet): packet.write(into: &buffer)
         case .sourceDescription(let packet): packet.write(into: &buffer)
-        case .goodbye(let packet): packet.write(into: &buffer)
         case .genericNack(let packet): packet.write(into: &buffer)
         case .transportFeedback(let packet): packet.write(into: &buffer)
         case .pictureLossIndication(let packet): packet.write(into: &buffer)
@@ -98,8 +93,6 @@ public enum RTCPPacket: Hashable, Sendable {
             return .receiverReport(try ReceiverReport(reading: &reader, count: count))
         case (SourceDescription.packetType, _):
             return .sourceDescription(try SourceDescription(reading: &reader, count: count))
-        case (Goodbye.packetType, _):
-            return .goodbye(try Goodbye(reading: &reader, count: count))
         case (Feedback.transport, GenericNack.format):
             return .genericNack(try GenericNack(reading: &reader))
         case (Feedback.transport, TransportFeedback.format):

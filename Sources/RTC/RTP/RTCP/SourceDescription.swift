@@ -18,19 +18,10 @@ public struct SourceDescription: Hashable, Sendable {
         public var ssrc: SSRC
         /// The name; nil if the chunk has none.
         public var canonicalName: String?
-
-        public init(ssrc: SSRC, canonicalName: String?) {
-            self.ssrc = ssrc
-            self.canonicalName = canonicalName
-        }
     }
 
     /// The sources described; at most 31 are written.
     public var chunks: [Chunk]
-
-    public init(chunks: [Chunk]) {
-        self.chunks = chunks
-    }
 
     /// The description of one source.
     public init(ssrc: SSRC, canonicalName: String) {
@@ -77,57 +68,6 @@ public struct SourceDescription: Hashable, Sendable {
                     buffer.append(contentsOf: name)
                 }
                 repeat { buffer.append(0) } while (buffer.count - start) % 4 != 0
-            }
-        }
-    }
-}
-
-/// A goodbye, which announces that sources end (RFC 3550 section 6.6).
-///
-///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
-///     |V=2|P|    SC   |   PT=BYE=203  |             length            |
-///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
-///     |                        SC times an SSRC                       |
-///     |     length    |         reason, if there is one               |
-///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
-public struct Goodbye: Hashable, Sendable {
-    static let packetType: UInt8 = 203
-
-    /// The sources that end; at most 31 are written.
-    public var sources: [SSRC]
-    /// The reason in words; cut to 255 bytes.
-    public var reason: String?
-
-    public init(sources: [SSRC], reason: String? = nil) {
-        self.sources = sources
-        self.reason = reason
-    }
-
-    init(reading reader: inout ByteReader, count: UInt8) throws(RTPError) {
-        sources = []
-        for _ in 0..<count {
-            guard let source = reader.uint32() else {
-                throw .truncated(part: "a goodbye's list of sources", needed: 4, available: reader.count)
-            }
-            sources.append(SSRC(source))
-        }
-        if let length = reader.uint8() {
-            guard let text = reader.bytes(Int(length)) else {
-                throw .invalidLength(part: "a goodbye's reason", length: Int(length))
-            }
-            reason = String(decoding: text, as: UTF8.self)
-        }
-    }
-
-    /// Appends the packet.
-    public func write(into buffer: inout [UInt8]) {
-        let written = sources.prefix(31)
-        buffer.appendRTCP(type: Self.packetType, count: written.count) { buffer in
-            for source in written { buffer.appendUInt32(source.rawValue) }
-            if let reason {
-                let text = reason.utf8.prefix(255)
-                buffer.append(UInt8(truncatingIfNeeded: text.count))
-                buffer.append(contentsOf: text)
             }
         }
     }

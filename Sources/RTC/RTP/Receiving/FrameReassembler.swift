@@ -18,13 +18,6 @@ public struct FrameReassembler: Sendable {
     public static let maxByteCount = 8 << 20
     private static let maxPacketCount = 1 << 15
 
-    /// Packets that never arrived, counted by the gaps in the sequence.
-    public private(set) var lostPackets = 0
-    /// Packets that arrived twice, or after a later one.
-    public private(set) var latePackets = 0
-    /// Frames without gaps that were malformed or exceeded the limits.
-    public private(set) var malformedFrames = 0
-
     private let depacketizer: any FrameDepacketizer
     private let hasFrameInEachPacket: Bool
     private var unwrapper = SequenceUnwrapper()
@@ -47,14 +40,10 @@ public struct FrameReassembler: Sendable {
         let number = unwrapper.unwrap(header.sequenceNumber)
         var gap: Int64 = 0
         if let last {
-            guard number > last else {
-                latePackets += 1
-                return []
-            }
+            guard number > last else { return [] }
             gap = number.rawValue - last.rawValue - 1
         }
         last = number
-        lostPackets += Int(gap)
         // The end of the current frame may have been lost, and so may the beginning of the next one.
         if gap > 0, !hasFrameInEachPacket { isDamaged = true }
         // A padding-only packet takes a sequence number and belongs to no frame.
@@ -66,10 +55,7 @@ public struct FrameReassembler: Sendable {
             isDamaged = gap > 0 && !hasFrameInEachPacket
         }
         timestamp = header.timestamp
-        if bytes.count + payload.count > Self.maxByteCount || ends.count == Self.maxPacketCount {
-            malformedFrames += isDamaged ? 0 : 1
-            isDamaged = true
-        }
+        if bytes.count + payload.count > Self.maxByteCount || ends.count == Self.maxPacketCount { isDamaged = true }
         if !isDamaged {
             bytes.append(contentsOf: payload)
             ends.append(bytes.count)
@@ -80,10 +66,7 @@ public struct FrameReassembler: Sendable {
 
     private mutating func finish(_ timestamp: RTPTimestamp) -> ReceivedFrame {
         var contents: FrameContents?
-        if !isDamaged {
-            contents = depacketizer.contents(of: zip([0] + ends, ends).map { bytes[$0..<$1] })
-            if contents == nil { malformedFrames += 1 }
-        }
+        if !isDamaged { contents = depacketizer.contents(of: zip([0] + ends, ends).map { bytes[$0..<$1] }) }
         self.timestamp = nil
         bytes.removeAll(keepingCapacity: true)
         ends.removeAll(keepingCapacity: true)

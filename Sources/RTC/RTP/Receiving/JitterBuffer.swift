@@ -25,8 +25,6 @@ public struct JitterBuffer: Sendable {
     /// The maximum number of requests for one packet.
     private static let requestLimit = 4
 
-    /// The number of packets that arrived twice, or too late to be handed out in order.
-    public private(set) var surplusPackets = 0
     /// The number of packets given up as lost.
     public private(set) var lostPackets = 0
     /// The time at which ``requests(now:)`` or ``take(now:)`` may have something to return even if no packet arrives.
@@ -84,10 +82,8 @@ public struct JitterBuffer: Sendable {
             ready.append(packet)
             return
         }
-        guard number >= next, waiting[number] == nil else {
-            surplusPackets += 1
-            return
-        }
+        // A packet may arrive twice, or too late to be handed out in order.
+        guard number >= next, waiting[number] == nil else { return }
         if number == next, waiting.isEmpty, gaps.isEmpty {
             // The usual case: in order, with nothing missing.
             self.next = number + 1

@@ -13,10 +13,6 @@ public struct KeyFrameRequestLimiter: Sendable {
 
     /// The time at which the deferred request is due (see `poll`); nil if there is none.
     public private(set) var deadline: MonotonicTime?
-    /// The number of requests served so far.
-    public private(set) var servedRequests = 0
-    /// The number of requests that were deferred, or were repetitions of an earlier one.
-    public private(set) var heldRequests = 0
 
     private var lastRequest: MonotonicTime?
     private var lastServed: MonotonicTime?
@@ -36,7 +32,18 @@ public struct KeyFrameRequestLimiter: Sendable {
 
     /// Takes a picture loss indication. Returns whether to serve it now; if not, it is deferred until `deadline`.
     public mutating func pictureLossIndicated(at now: MonotonicTime) -> Bool {
-        request(at: now)
+        let isQuietOver = lastRequest.map { now - $0 >= Self.maxSpacing } ?? true
+        lastRequest = now
+        if isQuietOver {
+            lastServed = nil
+            spacing = Self.firstSpacing
+        }
+        if let lastServed, now - lastServed < spacing {
+            deadline = lastServed + spacing
+            return false
+        }
+        serve(at: now)
+        return true
     }
 
     /// Takes a full intra request for our stream. Returns whether to serve it now; if not, it is deferred until
@@ -44,12 +51,9 @@ public struct KeyFrameRequestLimiter: Sendable {
     /// 4.3.1.2).
     public mutating func fullIntraRequested(sender: SSRC, sequenceNumber: UInt8, at now: MonotonicTime) -> Bool {
         let order = Order(sender: sender, sequenceNumber: sequenceNumber)
-        if order == lastOrder {
-            heldRequests += 1
-            return false
-        }
+        if order == lastOrder { return false }
         lastOrder = order
-        return request(at: now)
+        return pictureLossIndicated(at: now)
     }
 
     /// Whether a deferred request is to be served now.
@@ -59,30 +63,9 @@ public struct KeyFrameRequestLimiter: Sendable {
         return true
     }
 
-    /// Notes that the session sent a key frame, whatever asked for it. This answers a deferred request, and does not
-    /// count as a served one.
+    /// Notes that the session sent a key frame, whatever asked for it. This answers a deferred request.
     public mutating func keyFrameSent() {
         deadline = nil
-    }
-
-    private mutating func request(at now: MonotonicTime) -> Bool {
-        let isQuietOver = lastRequest.map { now - $0 >= Self.maxSpacing } ?? true
-        lastRequest = now
-        if isQuietOver {
-            lastServed = nil
-            spacing = Self.firstSpacing
-        }
-        guard let lastServed else {
-            serve(at: now)
-            return true
-        }
-        if now - lastServed >= spacing {
-            serve(at: now)
-            return true
-        }
-        heldRequests += 1
-        deadline = lastServed + spacing
-        return false
     }
 
     private mutating func serve(at now: MonotonicTime) {
@@ -90,6 +73,5 @@ public struct KeyFrameRequestLimiter: Sendable {
         if lastServed != nil { spacing = min(spacing * 2, spacingLimit) }
         lastServed = now
         deadline = nil
-        servedRequests += 1
     }
 }

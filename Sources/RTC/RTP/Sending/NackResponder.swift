@@ -9,15 +9,6 @@ public struct NackResponder: Sendable {
     /// The minimum interval between two retransmissions of the same packet.
     public static let minSpacing = Interval.milliseconds(10)
 
-    /// The number of packets retransmitted so far.
-    public private(set) var resentPackets = 0
-    /// The number of requests refused because the packet was retransmitted less than half a round trip earlier.
-    public private(set) var tooSoonRequests = 0
-    /// The number of requests refused because the budget, or the path's room, was exhausted.
-    public private(set) var overBudgetRequests = 0
-    /// The number of requests for packets that are no longer remembered.
-    public private(set) var unknownRequests = 0
-
     /// The number of bytes that the path can carry now. More would only be lost again; the peer requests it again.
     public var pathRoom = Int.max
 
@@ -50,23 +41,12 @@ public struct NackResponder: Sendable {
         var room = min(media.sum(at: now) + Self.allowance - resent.sum(at: now), pathRoom)
         var packets: [SentPacket] = []
         for number in sequenceNumbers {
-            guard let packet = sent.packet(number) else {
-                unknownRequests += 1
-                continue
-            }
-            if let last = packet.resentAt, now - last < spacing {
-                tooSoonRequests += 1
-                continue
-            }
-            guard packet.byteCount <= room else {
-                overBudgetRequests += 1
-                continue
-            }
+            guard let packet = sent.packet(number), packet.byteCount <= room else { continue }
+            if let last = packet.resentAt, now - last < spacing { continue }
             room -= packet.byteCount
             pathRoom -= packet.byteCount
             resent.add(packet.byteCount, at: now)
             sent.markResent(number, at: now)
-            resentPackets += 1
             packets.append(packet)
         }
         return packets

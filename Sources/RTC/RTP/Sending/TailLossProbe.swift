@@ -38,8 +38,6 @@ public struct TailLossProbe: Sendable {
 
     /// The time at which to call `poll`; nil if there is nothing to probe for.
     public private(set) var deadline: MonotonicTime?
-    /// The number of probes sent so far.
-    public private(set) var sentProbes = 0
 
     private let hasRetransmission: Bool
     private var lastSequenceNumber = SequenceNumber(0)
@@ -125,7 +123,6 @@ public struct TailLossProbe: Sendable {
             return nil
         }
         remaining -= 1
-        sentProbes += 1
         delay = delay * 2
         self.deadline = remaining > 0 ? now + delay : nil
         if !hasRetransmission { return .retransmitLastPacket }

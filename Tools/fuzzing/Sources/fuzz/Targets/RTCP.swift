@@ -25,7 +25,6 @@ private func isWrittenWhole(_ packet: RTCPPacket) -> Bool {
     switch packet {
     case .unknown: return false
     case .sourceDescription(let description): return description.chunks.allSatisfy { isASCII($0.canonicalName) }
-    case .goodbye(let goodbye): return isASCII(goodbye.reason)
     case .estimatedMaximumBitRate(let estimate): return estimate.bitRate.bitsPerSecond < .max
     case .extendedReport(let report): return report.delays.count <= 255
     default: return true
