@@ -19,8 +19,6 @@ public struct MediaDescription: Sendable, Equatable {
     public var iceUfrag: String?
     /// `ice-pwd`: the password; nil if neither the section nor the session has one.
     public var icePassword: String?
-    /// `ice-options`, such as `trickle`.
-    public var iceOptions: [String] = []
     /// The fingerprints of the author's certificate (RFC 8122).
     public var fingerprints: [FingerprintAttribute] = []
     /// Which side starts the DTLS handshake.
@@ -36,14 +34,8 @@ public struct MediaDescription: Sendable, Equatable {
     public var codecs: [PayloadFormat] = []
     /// The RTP header extensions (RFC 8285).
     public var extensions: [HeaderExtension] = []
-    /// The attributes of RTP streams.
-    public var sources: [SourceAttribute] = []
-    /// The groups of RTP streams.
-    public var sourceGroups: [SourceGroup] = []
     /// The candidates that could be parsed.
     public var candidates: [Candidate] = []
-    /// `end-of-candidates`: no further candidates follow (RFC 8838).
-    public var hasEndOfCandidates = false
 
     /// Whether the section is rejected and carries no media.
     public var isRejected: Bool { port == 0 && !isBundleOnly }
@@ -131,22 +123,4 @@ public struct HeaderExtension: Sendable, Equatable {
     public var uri: String
     /// The direction in which the extension is used, from the point of view of the description's author.
     public var direction: MediaDirection?
-}
-
-/// An attribute of one RTP stream (RFC 5576).
-public struct SourceAttribute: Sendable, Equatable {
-    /// The stream's SSRC.
-    public var ssrc: UInt32
-    /// `cname`, `msid`.
-    public var name: String
-    /// The text after the name; empty if there is none.
-    public var value: String
-}
-
-/// RTP streams that belong together (RFC 5576); in an `FID` group, a stream and its retransmissions.
-public struct SourceGroup: Sendable, Equatable {
-    /// The kind of group: `FID`, `SIM`.
-    public var semantics: String
-    /// The SSRCs of the group's streams, in order.
-    public var ssrcs: [UInt32]
 }

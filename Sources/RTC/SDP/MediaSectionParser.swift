@@ -34,7 +34,6 @@ struct MediaSectionParser {
         case "bundle-only": media.isBundleOnly = true
         case "ice-ufrag": media.iceUfrag = String(value)
         case "ice-pwd": media.icePassword = String(value)
-        case "ice-options": media.iceOptions += value.words.map { String($0) }
         case "fingerprint":
             guard let fingerprint = FingerprintAttribute(parsing: value) else {
                 throw line.malformed("a fingerprint is a hash's name and pairs of hexadecimal digits")
@@ -53,17 +52,10 @@ struct MediaSectionParser {
         case "fmtp": try readParameters(value, line)
         case "rtcp-fb": try readFeedback(value, line)
         case "extmap": try readExtension(value, line)
-        case "ssrc": try readSource(value, line)
-        case "ssrc-group":
-            let words = value.words
-            guard let semantics = words.first else { throw line.malformed("an ssrc-group without a name") }
-            media.sourceGroups.append(
-                SourceGroup(semantics: String(semantics), ssrcs: words.dropFirst().compactMap { UInt32($0) }))
         case "candidate":
             // A candidate may have a host name that the peer made up (mDNS) or a future transport. One that can't be
             // parsed is skipped.
             if let candidate = Candidate(parsing: value) { media.candidates.append(candidate) }
-        case "end-of-candidates": media.hasEndOfCandidates = true
         default: break
         }
     }
@@ -77,7 +69,6 @@ struct MediaSectionParser {
         media.setup = media.setup ?? session.media.setup
         media.hasReceiverRoundTrip = media.hasReceiverRoundTrip || session.media.hasReceiverRoundTrip
         if media.fingerprints.isEmpty { media.fingerprints = session.media.fingerprints }
-        media.iceOptions = session.media.iceOptions + media.iceOptions
         media.extensions = session.media.extensions + media.extensions
         var seen: Set<UInt8> = []
         for format in media.formats {
@@ -145,14 +136,6 @@ struct MediaSectionParser {
             direction = known
         }
         media.extensions.append(HeaderExtension(id: id, uri: String(words[1]), direction: direction))
-    }
-
-    /// `1234 cname:abc`
-    private mutating func readSource(_ value: Substring, _ line: SDPLine) throws(SDPError) {
-        let halves = value.cut(at: " ")
-        guard let ssrc = UInt32(halves.head) else { throw line.malformed("an ssrc is a number of 32 bits") }
-        let pair = (halves.tail ?? "").cut(at: ":")
-        media.sources.append(SourceAttribute(ssrc: ssrc, name: String(pair.head), value: String(pair.tail ?? "")))
     }
 
     private static func payloadType(_ text: Substring) -> UInt8? {
