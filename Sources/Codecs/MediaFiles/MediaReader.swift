@@ -57,8 +57,6 @@ public final class MediaReader {
     public var mayHaveMore: Bool { media.mayHaveMore }
     /// The names of the codecs of streams that aren't read, such as `subrip`.
     public var leftOut: [String] { media.leftOut }
-    /// The pictures that could not be read as one access unit each.
-    public private(set) var brokenPictures = 0
 
     /// Whether key frames come in parts, with parameter sets between their slices; they are put together.
     public var joinsPictures: Bool { parts.haveCome }
@@ -107,7 +105,7 @@ public final class MediaReader {
     ///
     /// - Throws: `rejected` if nothing arrives in time (`Timeouts.reading`), or if the headers of a stream change that
     ///   needs another decoder; other cases of ``MediaFileError`` as libavformat reports them. A picture that is not
-    ///   one access unit is counted in `brokenPictures` instead.
+    ///   one access unit is left out instead.
     public func next() throws(MediaFileError) -> Piece? {
         while true {
             if let piece = ready.popFirst() { return piece }
@@ -118,18 +116,12 @@ public final class MediaReader {
                     if ready.isEmpty { return nil }
                     continue
                 }
-                if code == shim_AVERROR_INVALIDDATA {
-                    // The filter has dropped the packet, and accepts the next one.
-                    brokenPictures += 1
-                    continue
-                }
+                // The filter has dropped the packet, and accepts the next one.
+                if code == shim_AVERROR_INVALIDDATA { continue }
                 if code != 0, code != shim_AVERROR_EAGAIN { throw MediaFileError(code) }
                 if code == 0 {
                     defer { av_packet_unref(packet) }
-                    guard let picture = try picture(of: pictures) else {
-                        brokenPictures += 1
-                        continue
-                    }
+                    guard let picture = try picture(of: pictures) else { continue }
                     // Over RTSP, a picture ends only where the next one begins, or where libavformat assumes that.
                     guard media.isRTSP, case .frame(let frame) = picture.content else { return picture }
                     ready = Self.pieces(parts.add(frame, picture))

@@ -32,7 +32,6 @@ struct RTPPacketTests {
             [0xB2, 0x60, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3] + [0, 0, 0, 9, 0, 0, 0, 10]
             + [0x10, 0x00, 0, 2, 20, 2, 0xAA, 0xBB, 0, 21, 0, 0] + [1, 2, 3, 0, 0, 3]
         let packet = try RTPPacket(parsing: bytes[...])
-        #expect(packet.contributingSources == [SSRC(9), SSRC(10)])
         #expect(packet.extensionElements.map(\.id) == [20, 21])
         #expect(packet.extensionData(20).map { Array($0) } == [0xAA, 0xBB])
         #expect(packet.extensionData(21)?.isEmpty == true)

@@ -8,8 +8,6 @@ public struct RTPPacket: Hashable, Sendable {
 
     /// The fixed header.
     public let header: RTPPacketHeader
-    /// The sources that a mixer combined into the packet; empty for all other packets.
-    public let contributingSources: [SSRC]
     /// The header extension's elements in order.
     public let extensionElements: [HeaderExtensionElement]
     /// The payload without padding; empty in a padding-only packet.
@@ -32,16 +30,11 @@ public struct RTPPacket: Hashable, Sendable {
             marker: second & 0x80 != 0, payloadType: PayloadType(second), sequenceNumber: SequenceNumber(number),
             timestamp: RTPTimestamp(timestamp), ssrc: SSRC(ssrc))
 
-        var sources: [SSRC] = []
-        let sourceCount = Int(first & 0x0F)
-        for _ in 0..<sourceCount {
-            guard let source = reader.uint32() else {
-                throw .truncated(
-                    part: "the list of contributing sources", needed: sourceCount * 4, available: reader.count)
-            }
-            sources.append(SSRC(source))
+        let sourcesByteCount = 4 * Int(first & 0x0F)
+        guard reader.bytes(sourcesByteCount) != nil else {
+            throw .truncated(
+                part: "the list of contributing sources", needed: sourcesByteCount, available: reader.count)
         }
-        contributingSources = sources
 
         if first & 0x10 != 0 {
             guard let profile = reader.uint16(), let words = reader.uint16() else {
@@ -85,7 +78,6 @@ public struct RTPPacket: Hashable, Sendable {
     private init(_ packet: RTPPacket, header: RTPPacketHeader, payload: ArraySlice<UInt8>) {
         self.header = header
         self.payload = payload
-        contributingSources = packet.contributingSources
         extensionElements = packet.extensionElements
         paddingCount = packet.paddingCount
     }

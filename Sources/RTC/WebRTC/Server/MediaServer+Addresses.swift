@@ -1,14 +1,10 @@
 public import MediaSessions
 import SDP
-public import STUN
+import STUN
 import Synchronization
 import Threading
 
 extension MediaServer {
-    /// The addresses at which STUN servers see the server's port; empty until the first has answered, and if none
-    /// does. May be used on any thread.
-    public var mappedAddresses: [TransportAddress] { sharedAddresses.all.map(\.address) }
-
     /// The mapped addresses offered to peers: those not among the host's own.
     var reflexiveAddresses: [ReflexiveAddress] {
         sharedAddresses.all.compactMap { mapped in
