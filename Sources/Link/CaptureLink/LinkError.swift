@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// Why bytes are not a stream of messages. Every error ends the connection; offsets count from its first byte.
 public enum LinkError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A byte other than `&` where a header should start.
@@ -24,7 +26,8 @@ public enum LinkError: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .notAMessage(let offset, let found):
-            "not a capture link: byte \(offset) is 0x\(hex(found)) where a message should begin with 0x26 ('&')"
+            "not a capture link: byte \(offset) is 0x\([found].hexadecimal()) "
+                + "where a message should begin with 0x26 ('&')"
         case .unitTooLong(let length, let limit, let offset):
             "the message at byte \(offset) announces a unit of \(length) bytes; the limit is \(limit)"
         case .unitTooShort(let length, let offset):
@@ -39,9 +42,4 @@ public enum LinkError: Error, Hashable, Sendable, CustomStringConvertible {
             "the connection ended inside the message at byte \(offset), at least \(missing) bytes before its end"
         }
     }
-}
-
-private func hex(_ byte: UInt8) -> String {
-    let text = String(byte, radix: 16)
-    return byte < 16 ? "0" + text : text
 }

@@ -1,4 +1,5 @@
 public import CaptureLink
+import MediaTypes
 
 /// The place and reason of a reading error. Everything before `offset` is complete and was returned.
 public enum RecordingError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -59,7 +60,8 @@ public enum RecordingError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .empty: "the file is empty"
         case .unrecognized(let front):
-            "neither a recording, nor messages of the link, nor H.264 in Annex B form: it begins with \(hex(front))"
+            "neither a recording, nor messages of the link, nor H.264 in Annex B form: it begins with "
+                + front.hexadecimal(separator: " ")
         case .damagedByTextMode: "a recording whose line ends were changed on its way here: copy it as binary data"
         case .cutInFileHeader(let count): "the file ends inside the recording's header, after \(count) bytes"
         case .fileHeaderCheck: "the recording's header is damaged (its check is wrong)"
@@ -94,8 +96,4 @@ extension LinkError {
             offset
         }
     }
-}
-
-private func hex(_ bytes: [UInt8]) -> String {
-    bytes.map { $0 < 16 ? "0" + String($0, radix: 16) : String($0, radix: 16) }.joined(separator: " ")
 }

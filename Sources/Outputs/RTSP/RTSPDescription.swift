@@ -9,10 +9,7 @@ public enum RTSPDescription {
             frame.units.first { frame.bytes[$0.lowerBound] & 0x1F == type }.map { frame.bytes[$0] }
         }
         guard let sequence = unit(7), let picture = unit(8), sequence.count >= 4 else { return nil }
-        let profile = sequence.dropFirst().prefix(3).map { byte in
-            let digits = String(byte, radix: 16, uppercase: true)
-            return byte < 16 ? "0" + digits : digits
-        }.joined()
+        let profile = sequence.dropFirst().prefix(3).hexadecimal(uppercase: true)
         return section(
             .pictures, kind: "video",
             parameters: "packetization-mode=1;profile-level-id=\(profile);sprop-parameter-sets="

@@ -34,11 +34,11 @@ final class RTSPSession {
     private let log: EventLog
     private let remote: TransportAddress
     private let local: String
-    private let nonce = randomDigits(32)
+    private let nonce = SecureRandom.bytes(16).hexadecimal()
     /// The clock of the reports on all of the session's streams.
     private let clock = NTPClock(unixOffset: unixOffsetOfMonotonicClock())
 
-    private var conversation = RTSPConversation(session: randomDigits(16))
+    private var conversation = RTSPConversation(session: SecureRandom.bytes(8).hexadecimal())
     private var waiting: Waiting?
     /// Kept from a description until the player plays, so that the source goes on meanwhile.
     private var described: TrackSubscription?
@@ -252,9 +252,4 @@ final class RTSPSession {
         let way = conversation.streams.contains { $0.transport.isInterleaved } ? "TCP" : "UDP"
         log.info("rtsp: \(address) plays \(track.room)/\(track.name) over \(way)")
     }
-}
-
-/// Returns `count` hexadecimal digits that can't be guessed.
-private func randomDigits(_ count: Int) -> String {
-    SecureRandom.bytes(count / 2).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
 }

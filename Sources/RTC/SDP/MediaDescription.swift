@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// A media section of a session description: an `m=` line and the lines after it.
 public struct MediaDescription: Sendable, Equatable {
     /// `video`, `audio`, `application`.
@@ -91,10 +93,7 @@ public struct FingerprintAttribute: Sendable, Equatable {
     }
 
     /// `sha-256 AB:CD:…`.
-    public var text: String {
-        let pairs = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }
-        return algorithm + " " + pairs.joined(separator: ":")
-    }
+    public var text: String { algorithm + " " + bytes.hexadecimal(separator: ":", uppercase: true) }
 }
 
 /// The meaning of a payload type, from its rtpmap, fmtp and rtcp-fb lines.

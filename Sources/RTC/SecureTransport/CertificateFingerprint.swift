@@ -1,4 +1,5 @@
 internal import COpenSSL
+import MediaTypes
 
 /// The hash of a certificate's DER form, as in an SDP `a=fingerprint` line (RFC 8122 section 5).
 public struct CertificateFingerprint: Hashable, Sendable {
@@ -57,9 +58,7 @@ public struct CertificateFingerprint: Hashable, Sendable {
     public var sdpValue: String { algorithm.rawValue + " " + hexadecimal }
 
     /// The hash as people compare it, in upper case: "AB:CD:…".
-    public var hexadecimal: String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined(separator: ":")
-    }
+    public var hexadecimal: String { bytes.hexadecimal(separator: ":", uppercase: true) }
 
     /// The fingerprint of an X509 object, which the caller keeps; nil if OpenSSL fails.
     init?(of certificate: OpaquePointer, algorithm: Algorithm) {

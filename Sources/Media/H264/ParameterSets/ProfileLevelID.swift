@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// profile_idc, constraint flags and level_idc: the three bytes after an SPS's NAL unit header, and the
 /// `profile-level-id` of RFC 6184 section 8.1.
 public struct ProfileLevelID: Hashable, Sendable, CustomStringConvertible {
@@ -35,11 +37,7 @@ public struct ProfileLevelID: Hashable, Sendable, CustomStringConvertible {
     public static let unspecified = ProfileLevelID(profileIDC: 0x42, constraintFlags: 0, levelIDC: 0x0a)
 
     /// Six hexadecimal digits, as in SDP: `42c01f`.
-    public var hexText: String {
-        let value = UInt32(profileIDC) << 16 | UInt32(constraintFlags) << 8 | UInt32(levelIDC)
-        let digits = String(value, radix: 16)
-        return String(repeating: "0", count: 6 - digits.count) + digits
-    }
+    public var hexText: String { [profileIDC, constraintFlags, levelIDC].hexadecimal() }
 
     public var description: String { hexText }
 
