@@ -109,7 +109,7 @@ let package = Package(
         // Codecs: one wrapper per library.
         shell("Codecs", "VideoEncoding", ["MediaTypes"]),
         shell("Codecs", "X264Encoding", ["CX264", "H264", "MediaTypes", "VideoEncoding"]),
-        // What the three wrappers of FFmpeg's libraries share: their messages, and the decoders that may be used.
+        // What the wrappers of FFmpeg's libraries share: their messages, and the decoders that may be used.
         shell("Codecs", "LibAVMessages", ["CLibAV"]),
         shell("Codecs", "VideoDecoding", ["CLibAV", "H264", "LibAVMessages", "MediaTypes"]),
         shell("Codecs", "AudioCoding", ["COpus", "MediaTypes"]),
@@ -121,7 +121,7 @@ let package = Package(
         shell(
             "Codecs", "MediaFiles",
             ["CLibAV", "Clocks", "ByteCoding", "H264", "LibAVMessages", "Opus", "VideoDecoding", "MediaTypes"]),
-        shell("Codecs", "PictureFiles", ["CLibAV", "MediaTypes", "ColorConversion"]),
+        shell("Codecs", "PictureFiles", ["CLibAV", "LibAVMessages", "MediaTypes", "ColorConversion"]),
         // Apart from PictureFiles, so that applications of ScreenRelayKit don't need libqrencode.
         shell("Codecs", "QRCodes", ["CQREncode"]),
 

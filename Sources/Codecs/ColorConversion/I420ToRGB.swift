@@ -39,7 +39,7 @@ public enum I420ToRGB {
 extension I420Picture {
     /// Whether the bytes fit the size, and the size is at most 16384 in each dimension, so that no product can
     /// overflow.
-    var isWhole: Bool {
+    package var isWhole: Bool {
         (1...16_384).contains(size.width) && (1...16_384).contains(size.height)
             && bytes.count == lumaCount + 2 * chromaCount
     }

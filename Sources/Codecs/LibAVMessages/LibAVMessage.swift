@@ -31,7 +31,11 @@ public enum LibAVMessage {
     public static func first(code: Int32) -> String {
         var text = String(cString: shim_av_first_message())
         while let last = text.last, last.isWhitespace { text.removeLast() }
-        if !text.isEmpty { return text }
+        return text.isEmpty ? meaning(of: code) : text
+    }
+
+    /// What the libraries say about their error `code`.
+    public static func meaning(of code: Int32) -> String {
         var buffer = [CChar](repeating: 0, count: 128)
         av_strerror(code, &buffer, buffer.count)
         return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)

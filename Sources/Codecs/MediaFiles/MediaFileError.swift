@@ -1,5 +1,5 @@
-import CLibAV
 import Glibc
+import LibAVMessages
 
 /// The reason why a file could not be written.
 public enum MediaFileError: Error, Equatable, Sendable, CustomStringConvertible {
@@ -20,11 +20,7 @@ public enum MediaFileError: Error, Equatable, Sendable, CustomStringConvertible 
         case ENOSPC, EDQUOT: self = .diskFull
         case EACCES, EPERM, EROFS: self = .permissionDenied
         case ENOMEM: self = .outOfMemory
-        default:
-            var buffer = [CChar](repeating: 0, count: 128)
-            av_strerror(code, &buffer, buffer.count)
-            let text = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            self = .rejected(reason: text)
+        default: self = .rejected(reason: LibAVMessage.meaning(of: code))
         }
     }
 

@@ -1,4 +1,5 @@
 import CLibAV
+import LibAVMessages
 import MediaTypes
 
 /// One run of a libavcodec encoder that produces a whole image file from one frame.
@@ -54,9 +55,6 @@ struct ImageEncoder {
     private func check(_ code: Int32) throws(ImageFileError) {
         if code >= 0 { return }
         if code == shim_AVERROR_ENOMEM { throw .outOfMemory }
-        var buffer = [CChar](repeating: 0, count: 128)
-        av_strerror(code, &buffer, buffer.count)
-        let text = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        throw .encoderFailed(format: name, reason: text)
+        throw .encoderFailed(format: name, reason: LibAVMessage.meaning(of: code))
     }
 }

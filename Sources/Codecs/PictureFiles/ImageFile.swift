@@ -34,10 +34,7 @@ public enum ImageFile {
     }
 
     private static func check(_ picture: I420Picture) throws(ImageFileError) {
-        let size = picture.size
-        guard (1...16_384).contains(size.width), (1...16_384).contains(size.height),
-            picture.bytes.count == picture.lumaCount + 2 * picture.chromaCount
-        else { throw .unusablePicture(size, bytes: picture.bytes.count) }
+        guard picture.isWhole else { throw .unusablePicture(picture.size, bytes: picture.bytes.count) }
     }
 
     private static func copyPlanes(of picture: I420Picture, to frame: UnsafeMutablePointer<AVFrame>) -> Bool {
