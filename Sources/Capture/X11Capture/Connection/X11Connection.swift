@@ -124,6 +124,14 @@ final class X11Connection {
         return atoms
     }
 
+    /// The first number of a property of 32-bit numbers; nil if the window doesn't have it, or not of the wanted type.
+    func number(_ cookie: xcb_get_property_cookie_t) -> UInt32? {
+        guard let reply = xcb_get_property_reply(handle, cookie, nil) else { return nil }
+        defer { free(reply) }
+        guard reply.pointee.format == 32, xcb_get_property_value_length(reply) >= 4 else { return nil }
+        return UnsafeRawPointer(xcb_get_property_value(reply)).loadUnaligned(as: UInt32.self)
+    }
+
     /// The window that owns a selection; nil if there is none.
     func owner(of selection: xcb_atom_t) throws(X11CaptureError) -> xcb_window_t? {
         let cookie = xcb_get_selection_owner(handle, selection)

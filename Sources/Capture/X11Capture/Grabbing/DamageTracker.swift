@@ -70,13 +70,6 @@ final class DamageTracker: DamageSource {
         lastAsked = xcb_damage_subtract(connection.handle, damage, 0, region).sequence
         return xcb_xfixes_fetch_region(connection.handle, region)
     }
-
-    func receiveReply(
-        _ cookie: xcb_xfixes_fetch_region_cookie_t, movedBy offset: (x: Int, y: Int),
-        into changes: inout [PixelRectangle]
-    ) throws(X11CaptureError) {
-        try connection.receiveReply(cookie, movedBy: offset, into: &changes)
-    }
 }
 
 /// Reports the area drawn on the screen, or on a part of it.
@@ -85,13 +78,8 @@ protocol DamageSource: AnyObject {
     var isDamaged: Bool { get }
     /// Whether something was drawn since the last `sendRequest` and before this request was carried out.
     func wasDamaged(before request: UInt32) -> Bool
-    /// Requests the area drawn since the last call; drawing from now on counts for the next call.
+    /// Requests the area drawn since the last call, as a region; drawing from now on counts for the next call.
     func sendRequest() -> xcb_xfixes_fetch_region_cookie_t
-    /// Adds the answer to `changes`, each rectangle moved by `offset`.
-    func receiveReply(
-        _ cookie: xcb_xfixes_fetch_region_cookie_t, movedBy offset: (x: Int, y: Int),
-        into changes: inout [PixelRectangle]
-    ) throws(X11CaptureError)
 }
 
 extension X11Connection {

@@ -1,5 +1,4 @@
 import CXCB
-import Glibc
 
 /// The background of the root window, as a picture that repeats.
 ///
@@ -44,11 +43,7 @@ final class Backdrop {
     private func pixmap(of property: xcb_atom_t) -> xcb_pixmap_t? {
         let type = xcb_atom_t(XCB_ATOM_PIXMAP.rawValue)
         let cookie = xcb_get_property(connection.handle, 0, connection.root, property, type, 0, 1)
-        guard let reply = xcb_get_property_reply(connection.handle, cookie, nil) else { return nil }
-        defer { free(reply) }
-        guard reply.pointee.type == type, reply.pointee.format == 32, xcb_get_property_value_length(reply) >= 4
-        else { return nil }
-        let pixmap = UnsafeRawPointer(xcb_get_property_value(reply)).loadUnaligned(as: UInt32.self)
-        return pixmap == 0 ? nil : pixmap
+        guard let pixmap = connection.number(cookie), pixmap != 0 else { return nil }
+        return pixmap
     }
 }

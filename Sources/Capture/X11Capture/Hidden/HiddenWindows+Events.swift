@@ -2,19 +2,16 @@ import CXCB
 import MediaTypes
 
 extension HiddenWindows {
-    /// Handles an event; returns whether it was about a window on the screen.
-    func take(_ event: UnsafePointer<xcb_generic_event_t>) -> Bool {
+    /// Handles an event.
+    func take(_ event: UnsafePointer<xcb_generic_event_t>) {
         let isReshaped = composition.take(event) { window in
             if let frame = frames[window], frame.isMapped { addChange(frame.area) }
         }
-        if isReshaped { return true }
+        if isReshaped { return }
         switch Int32(event.pointee.response_type & 0x7F) {
         case XCB_CREATE_NOTIFY:
             let created = event.cast(to: xcb_create_notify_event_t.self)
-            if created.parent != connection.root {
-                look(at: programs.frame(of: created.parent))
-                return true
-            }
+            if created.parent != connection.root { return look(at: programs.frame(of: created.parent)) }
             enter(
                 created.window,
                 Frame(
@@ -23,15 +20,11 @@ extension HiddenWindows {
             programs.add(created.window)
         case XCB_MAP_NOTIFY:
             let mapped = event.cast(to: xcb_map_notify_event_t.self)
-            if mapped.event != connection.root {
-                look(at: programs.frame(of: mapped.event))
-                return true
-            }
+            if mapped.event != connection.root { return look(at: programs.frame(of: mapped.event)) }
             map(mapped.window, event.pointee.full_sequence)
         case XCB_UNMAP_NOTIFY:
             let unmapped = event.cast(to: xcb_unmap_notify_event_t.self)
-            if unmapped.event != connection.root { return true }
-            unmap(unmapped.window, event.pointee.full_sequence)
+            if unmapped.event == connection.root { unmap(unmapped.window, event.pointee.full_sequence) }
         case XCB_DESTROY_NOTIFY:
             let destroyed = event.cast(to: xcb_destroy_notify_event_t.self)
             if destroyed.event == connection.root { leave(destroyed.window, event.pointee.full_sequence) }
@@ -40,7 +33,7 @@ extension HiddenWindows {
         case XCB_REPARENT_NOTIFY:
             let reparented = event.cast(to: xcb_reparent_notify_event_t.self)
             look(at: programs.frame(of: reparented.event))
-            guard reparented.event == connection.root else { return true }
+            guard reparented.event == connection.root else { return }
             if reparented.parent == connection.root {
                 // If it is mapped, an event follows. Its size is queried then.
                 leave(reparented.window, event.pointee.full_sequence)
@@ -60,24 +53,21 @@ extension HiddenWindows {
             }
         case XCB_CONFIGURE_NOTIFY:
             let configured = event.cast(to: xcb_configure_notify_event_t.self)
-            if configured.event != connection.root { return true }
-            configure(configured, event.pointee.full_sequence)
+            if configured.event == connection.root { configure(configured, event.pointee.full_sequence) }
         case XCB_CIRCULATE_NOTIFY:
             let circulated = event.cast(to: xcb_circulate_notify_event_t.self)
-            if circulated.event != connection.root { return true }
+            guard circulated.event == connection.root else { return }
             stack.circulate(circulated.window, isTop: circulated.place == UInt8(XCB_PLACE_ON_TOP.rawValue))
             uncover(circulated.window, event.pointee.full_sequence)
         case XCB_PROPERTY_NOTIFY:
             let changed = event.cast(to: xcb_property_notify_event_t.self)
             if changed.window == connection.root {
                 if composition.takeRootProperty(changed.atom) { addChange(Self.everything) }
-                return false
+            } else if telling.contains(changed.atom) {
+                look(at: programs.frame(of: changed.window))
             }
-            guard let frame = programs.frame(of: changed.window) else { return false }
-            if telling.contains(changed.atom) { look(at: frame) }
-        default: return false
+        default: break
         }
-        return true
     }
 
     /// Notes that a child of the root window is new there, on top of the others.

@@ -162,13 +162,6 @@ extension ScreenCompositor: DamageSource {
         return xcb_xfixes_fetch_region(connection.handle, remaining)
     }
 
-    func receiveReply(
-        _ cookie: xcb_xfixes_fetch_region_cookie_t, movedBy offset: (x: Int, y: Int),
-        into changes: inout [PixelRectangle]
-    ) throws(X11CaptureError) {
-        try connection.receiveReply(cookie, movedBy: offset, into: &changes)
-    }
-
     /// Draws these parts of the root window into `canvas`.
     func draw(_ parts: [PixelRectangle]) {
         guard let bounds = parts.reduce(nil, { $0?.union($1) ?? $1 }) else { return }

@@ -45,27 +45,27 @@ final class CoveringWindows {
     /// Has the coverage checked again: the screen's layout has changed.
     func invalidate() { isStale = true }
 
-    /// Handles an event; returns whether it was about a window that may be a part of a lock.
-    func take(_ event: UnsafePointer<xcb_generic_event_t>) -> Bool {
+    /// Handles an event.
+    func take(_ event: UnsafePointer<xcb_generic_event_t>) {
         switch Int32(event.pointee.response_type & 0x7F) {
         case XCB_MAP_NOTIFY:
             let mapped = event.cast(to: xcb_map_notify_event_t.self)
-            return mapped.event == connection.root && mapped.override_redirect != 0 && query(mapped.window)
+            if mapped.event == connection.root, mapped.override_redirect != 0 { query(mapped.window) }
         case XCB_CONFIGURE_NOTIFY:
             let configured = event.cast(to: xcb_configure_notify_event_t.self)
-            return configured.event == connection.root && configured.override_redirect != 0
-                && (covers[configured.window] != nil || isLarge(Int(configured.width), Int(configured.height)))
-                && query(configured.window)
+            guard configured.event == connection.root, configured.override_redirect != 0 else { return }
+            let isLarge = isLarge(Int(configured.width), Int(configured.height))
+            if isLarge || covers[configured.window] != nil { query(configured.window) }
         case XCB_UNMAP_NOTIFY:
             let unmapped = event.cast(to: xcb_unmap_notify_event_t.self)
-            return unmapped.event == connection.root && forget(unmapped.window)
+            if unmapped.event == connection.root { forget(unmapped.window) }
         case XCB_DESTROY_NOTIFY:
             let destroyed = event.cast(to: xcb_destroy_notify_event_t.self)
-            return destroyed.event == connection.root && forget(destroyed.window)
+            if destroyed.event == connection.root { forget(destroyed.window) }
         case XCB_REPARENT_NOTIFY:
             let reparented = event.cast(to: xcb_reparent_notify_event_t.self)
-            return reparented.event == connection.root && forget(reparented.window)
-        default: return false
+            if reparented.event == connection.root { forget(reparented.window) }
+        default: break
         }
     }
 
@@ -77,18 +77,14 @@ final class CoveringWindows {
         coverScreen = if covers.isEmpty { false } else { try coverEverything() }
     }
 
-    private func query(_ window: xcb_window_t) -> Bool {
+    private func query(_ window: xcb_window_t) {
         // The server's own windows, such as the overlay of a compositor, lock nothing.
-        if connection.clientPart(of: window) == 0 { return false }
-        if stale.count < Self.maxWindows { stale.insert(window) }
-        return true
+        if connection.clientPart(of: window) != 0, stale.count < Self.maxWindows { stale.insert(window) }
     }
 
-    private func forget(_ window: xcb_window_t) -> Bool {
+    private func forget(_ window: xcb_window_t) {
         stale.remove(window)
-        if covers.removeValue(forKey: window) == nil { return false }
-        isStale = true
-        return true
+        if covers.removeValue(forKey: window) != nil { isStale = true }
     }
 
     private func queryStale() throws(X11CaptureError) {

@@ -131,7 +131,7 @@ public final class ScreenCapture: ScreenSource {
             let before = tracked.place
             let now = MonotonicTime.now()
             try pointer.readAnswers(isReadable: isPointerReadable, now)
-            _ = try tracked.update(now)
+            try tracked.update(now)
             try hidden?.update()
             try lock?.update()
             if tracked.place != before { needsFullGrab = true }
@@ -175,12 +175,12 @@ public final class ScreenCapture: ScreenSource {
                 _ = try pointer.receiveReply(pointer.sendRequest(tracked.window), .now())
             }
             if let asked {
-                try damage?.receiveReply(asked, movedBy: (-place.origin.x, -place.origin.y), into: &changes)
+                try connection.receiveReply(asked, movedBy: (-place.origin.x, -place.origin.y), into: &changes)
             } else {
                 // A reply may have brought a damage event.
                 try drain()
                 if damage?.isDamaged == true, let asked = damage?.sendRequest() {
-                    try damage?.receiveReply(asked, movedBy: (-place.origin.x, -place.origin.y), into: &changes)
+                    try connection.receiveReply(asked, movedBy: (-place.origin.x, -place.origin.y), into: &changes)
                 }
             }
             if let all {
@@ -229,9 +229,9 @@ public final class ScreenCapture: ScreenSource {
             if tracker?.take(event) == true || pointer.take(event) { return }
             connection.forgetDestroyed(event)
             // More than one object may need the same event.
-            _ = tracked.take(event)
-            _ = hidden?.take(event)
-            _ = lock?.take(event)
+            tracked.take(event)
+            hidden?.take(event)
+            lock?.take(event)
         }
     }
 }

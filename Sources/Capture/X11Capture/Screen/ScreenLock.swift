@@ -36,23 +36,20 @@ final class ScreenLock {
         try update()
     }
 
-    /// Handles an event; returns whether it was about the lock.
-    func take(_ event: UnsafePointer<xcb_generic_event_t>) -> Bool {
+    /// Handles an event.
+    func take(_ event: UnsafePointer<xcb_generic_event_t>) {
         let type = event.pointee.response_type & 0x7F
         if let notifyEvent, type == notifyEvent {
             let state = event.cast(to: xcb_screensaver_notify_event_t.self).state
             isSaverOn =
                 state == UInt8(XCB_SCREENSAVER_STATE_ON.rawValue)
                 || state == UInt8(XCB_SCREENSAVER_STATE_CYCLE.rawValue)
-            return true
-        }
-        if type == UInt8(XCB_PROPERTY_NOTIFY) {
+        } else if type == UInt8(XCB_PROPERTY_NOTIFY) {
             let changed = event.cast(to: xcb_property_notify_event_t.self)
-            if changed.window != connection.root || changed.atom != status { return false }
-            isNoteOutdated = true
-            return true
+            if changed.window == connection.root, changed.atom == status { isNoteOutdated = true }
+        } else {
+            windows.take(event)
         }
-        return windows.take(event)
     }
 
     /// Notes that the screen's layout has changed.
@@ -64,17 +61,10 @@ final class ScreenLock {
         if isNoteOutdated {
             isNoteOutdated = false
             let cookie = xcb_get_property(connection.handle, 0, connection.root, status, 0 /* any type */, 0, 1)
-            let reply = xcb_get_property_reply(connection.handle, cookie, nil)
-            defer { free(reply) }
+            let note = connection.number(cookie)
             try connection.check()
-            // The first number is 0 while the screen shows its usual content; otherwise it is the atom BLANK or LOCK,
-            // or flags.
-            isNoted = false
-            if let reply, reply.pointee.format == 32, xcb_get_property_value_length(reply) >= 4,
-                let value = xcb_get_property_value(reply)
-            {
-                isNoted = value.loadUnaligned(as: UInt32.self) != 0
-            }
+            // It is 0 while the screen shows its usual content; otherwise it is the atom BLANK or LOCK, or flags.
+            isNoted = (note ?? 0) != 0
         }
         try windows.update()
     }

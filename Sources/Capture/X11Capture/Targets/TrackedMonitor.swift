@@ -35,18 +35,17 @@ final class TrackedMonitor: TrackedTarget {
 
     func invalidate() { isStale = true }
 
-    func update(_ now: MonotonicTime) throws(X11CaptureError) -> Bool {
-        if !isStale, now < nextCheck { return false }
+    func update(_ now: MonotonicTime) throws(X11CaptureError) {
+        if !isStale, now < nextCheck { return }
         isStale = false
         let monitor = try MonitorSearch(connection).monitors().first { $0.name == name && !$0.area.isEmpty }
         guard let monitor else {
             nextCheck = now + Self.waitingPeriod
             place = nil
-            return false
+            return
         }
         nextCheck = now + Self.checkPeriod
         size = monitor.area.size
         place = .screen(connection.root, area: monitor.area, screen: try connection.rootSize())
-        return true
     }
 }

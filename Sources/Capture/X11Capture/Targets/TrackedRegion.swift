@@ -38,8 +38,8 @@ final class TrackedRegion: TrackedTarget {
 
     func invalidate() { isStale = true }
 
-    func update(_ now: MonotonicTime) throws(X11CaptureError) -> Bool {
-        if !isStale { return false }
+    func update(_ now: MonotonicTime) throws(X11CaptureError) {
+        if !isStale { return }
         isStale = false
         let screen = try connection.rootSize()
         let area = region ?? PixelRectangle(x: 0, y: 0, width: screen.width, height: screen.height)
@@ -47,10 +47,9 @@ final class TrackedRegion: TrackedTarget {
         if region != nil, new.available.isEmpty {
             // A monitor was unplugged, and may be plugged in again; an event reports that.
             place = nil
-            return false
+            return
         }
         place = new
         size = area.size
-        return true
     }
 }

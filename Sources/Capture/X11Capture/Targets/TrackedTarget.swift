@@ -14,19 +14,19 @@ protocol TrackedTarget: AnyObject {
     /// The time at which `update` has something to do even if no event comes.
     var nextCheck: MonotonicTime { get }
 
-    /// Handles an event; returns whether it was about this target.
-    func take(_ event: UnsafePointer<xcb_generic_event_t>) -> Bool
+    /// Handles an event.
+    func take(_ event: UnsafePointer<xcb_generic_event_t>)
     /// Marks everything as outdated, because the screen's layout has changed or the server refused pixels.
     func invalidate()
-    /// Queries whatever is outdated; returns true if the whole picture has to be taken again.
-    func update(_ now: MonotonicTime) throws(X11CaptureError) -> Bool
+    /// Queries whatever is outdated.
+    func update(_ now: MonotonicTime) throws(X11CaptureError)
     /// Called before each picture; returns whether the place has changed without an event. The size never changes here.
     func follow() throws(X11CaptureError) -> Bool
 }
 
 extension TrackedTarget {
     var nextCheck: MonotonicTime { .distantFuture }
-    func take(_ event: UnsafePointer<xcb_generic_event_t>) -> Bool { false }
+    func take(_ event: UnsafePointer<xcb_generic_event_t>) {}
     func follow() throws(X11CaptureError) -> Bool { false }
 }
 

@@ -37,7 +37,7 @@ final class TrackedWindow: TrackedTarget {
         window = found.identifier
         name = found.name
         size = PictureSize(width: max(1, found.area.width), height: max(1, found.area.height))
-        _ = try update(.zero)
+        try update(.zero)
     }
 
     deinit {
@@ -50,16 +50,16 @@ final class TrackedWindow: TrackedTarget {
         xcb_flush(connection.handle)
     }
 
-    func take(_ event: UnsafePointer<xcb_generic_event_t>) -> Bool {
+    func take(_ event: UnsafePointer<xcb_generic_event_t>) {
         // A window that moves keeps its pixmap.
         watch.take(event, keeping: (place?.area.width ?? 0, place?.area.height ?? 0, place?.area.x ?? 0))
     }
 
     func invalidate() { watch.isStale = true }
 
-    func update(_ now: MonotonicTime) throws(X11CaptureError) -> Bool {
+    func update(_ now: MonotonicTime) throws(X11CaptureError) {
         if watch.isDestroyed { throw .windowClosed(name) }
-        if !watch.isStale, now < nextCheck { return false }
+        if !watch.isStale, now < nextCheck { return }
         watch.isStale = false
         nextCheck = .distantFuture
         try watch.findFrame()
@@ -86,7 +86,7 @@ final class TrackedWindow: TrackedTarget {
                 nextCheck = now + Self.checkPeriod
             }
             xcb_flush(connection.handle)
-            return false
+            return
         }
         let border = Int(windowGeometry.pointee.border_width)
         let (width, height) = (Int(geometry.pointee.width), Int(geometry.pointee.height))
@@ -94,7 +94,6 @@ final class TrackedWindow: TrackedTarget {
         place = CapturePlace(
             drawable: new, area: PixelRectangle(x: border, y: border, width: size.width, height: size.height),
             extent: PixelRectangle(x: 0, y: 0, width: width, height: height), origin: (0, 0))
-        return true
     }
 }
 
@@ -118,16 +117,16 @@ final class TrackedVisibleWindow: TrackedTarget {
         name = found.name
         size = PictureSize(width: max(1, found.area.width), height: max(1, found.area.height))
         watch = try WindowWatch(connection, found.identifier)
-        _ = try update(.zero)
+        try update(.zero)
     }
 
-    func take(_ event: UnsafePointer<xcb_generic_event_t>) -> Bool { watch.take(event, keeping: nil) }
+    func take(_ event: UnsafePointer<xcb_generic_event_t>) { watch.take(event, keeping: nil) }
 
     func invalidate() { watch.isStale = true }
 
-    func update(_ now: MonotonicTime) throws(X11CaptureError) -> Bool {
+    func update(_ now: MonotonicTime) throws(X11CaptureError) {
         if watch.isDestroyed { throw .windowClosed(name) }
-        if !watch.isStale { return false }
+        if !watch.isStale { return }
         watch.isStale = false
         try watch.findFrame()
         let attributesCookie = xcb_get_window_attributes(connection.handle, target)
@@ -139,13 +138,12 @@ final class TrackedVisibleWindow: TrackedTarget {
         try connection.check()
         guard let attributes, let geometry else { throw .windowClosed(name) }
         place = nil
-        if attributes.pointee.map_state != UInt8(XCB_MAP_STATE_VIEWABLE.rawValue) { return false }
+        if attributes.pointee.map_state != UInt8(XCB_MAP_STATE_VIEWABLE.rawValue) { return }
         size = PictureSize(width: Int(geometry.pointee.width), height: Int(geometry.pointee.height))
         place = .screen(
             connection.root, area: PixelRectangle(x: 0, y: 0, width: size.width, height: size.height),
             screen: try connection.rootSize())
         _ = try follow()
-        return true
     }
 
     /// No event reports that a frame around the window has moved, so this costs one round trip for each picture.

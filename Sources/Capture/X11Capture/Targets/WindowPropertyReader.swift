@@ -57,17 +57,9 @@ struct WindowPropertyReader {
         return reply.pointee.type == utf8 ? String(decoding: bytes, as: UTF8.self) : PrintableText.latin1(bytes)
     }
 
-    /// The first number of a property of 32-bit numbers; nil if the window doesn't have it.
-    func number(_ cookie: xcb_get_property_cookie_t) -> UInt32? {
-        guard let reply = xcb_get_property_reply(connection.handle, cookie, nil) else { return nil }
-        defer { free(reply) }
-        guard reply.pointee.format == 32, xcb_get_property_value_length(reply) >= 4 else { return nil }
-        return UnsafeRawPointer(xcb_get_property_value(reply)).loadUnaligned(as: UInt32.self)
-    }
-
     /// What the property `kind` says.
     func kind(_ cookie: xcb_get_property_cookie_t) -> FoundWindow.Kind {
-        switch number(cookie) {
+        switch connection.number(cookie) {
         case panel: .panel
         case let kind? where menus.contains(kind): .menu
         default: .other

@@ -160,7 +160,7 @@ struct WindowSearch {
 
     /// The window that `window` is transient for; 0 if there is none.
     func transientFor(_ window: xcb_window_t) throws(X11CaptureError) -> xcb_window_t {
-        let found = properties.number(properties.sendRequest(window, properties.transientFor, length: 1))
+        let found = connection.number(properties.sendRequest(window, properties.transientFor, length: 1))
         try connection.check()
         return found ?? 0
     }
@@ -209,13 +209,13 @@ struct WindowSearch {
             defer { free(geometry) }
             let place = xcb_translate_coordinates_reply(connection.handle, cookie.place, nil)
             defer { free(place) }
-            let state = properties.number(cookie.state)
+            let state = connection.number(cookie.state)
             let modernTitle = properties.text(cookie.modernTitle, restOf: properties.modernTitle, window.window)
             let title = properties.text(cookie.title, restOf: properties.title, window.window)
             let className = properties.text(cookie.className, restOf: properties.className, window.window)
-            let transientFor = properties.number(cookie.transientFor)
-            let leader = properties.number(cookie.leader)
-            let process = properties.number(cookie.process)
+            let transientFor = connection.number(cookie.transientFor)
+            let leader = connection.number(cookie.leader)
+            let process = connection.number(cookie.process)
             let machine = properties.text(cookie.machine)
             let kind = properties.kind(cookie.kind)
             guard let attributes, let geometry, let place else { continue }

@@ -18,11 +18,11 @@ struct WindowWatch {
         connection.select(UInt32(XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue), on: window)
     }
 
-    /// Handles an event; returns whether it was about the window or one around it. A configure event that keeps the
-    /// width, height and border of `keeping` only moves the window, which changes nothing for the caller.
+    /// Handles an event. A configure event that keeps the width, height and border of `keeping` only moves the window,
+    /// which changes nothing for the caller.
     mutating func take(
         _ event: UnsafePointer<xcb_generic_event_t>, keeping: (width: Int, height: Int, border: Int)?
-    ) -> Bool {
+    ) {
         switch Int32(event.pointee.response_type & 0x7F) {
         case XCB_DESTROY_NOTIFY:
             let destroyed = event.cast(to: xcb_destroy_notify_event_t.self)
@@ -31,22 +31,19 @@ struct WindowWatch {
                 isAroundKnown = false
                 isStale = true
             }
-            return isOurs(destroyed.event)
-        case XCB_MAP_NOTIFY: return invalidate(event.cast(to: xcb_map_notify_event_t.self).event)
-        case XCB_UNMAP_NOTIFY: return invalidate(event.cast(to: xcb_unmap_notify_event_t.self).event)
+        case XCB_MAP_NOTIFY: if isOurs(event.cast(to: xcb_map_notify_event_t.self).event) { isStale = true }
+        case XCB_UNMAP_NOTIFY: if isOurs(event.cast(to: xcb_unmap_notify_event_t.self).event) { isStale = true }
         case XCB_REPARENT_NOTIFY:
-            let isOurs = invalidate(event.cast(to: xcb_reparent_notify_event_t.self).event)
-            if isOurs { isAroundKnown = false }
-            return isOurs
+            guard isOurs(event.cast(to: xcb_reparent_notify_event_t.self).event) else { return }
+            isAroundKnown = false
+            isStale = true
         case XCB_CONFIGURE_NOTIFY:
             let configured = event.cast(to: xcb_configure_notify_event_t.self)
-            if configured.event == window {
-                let now = (Int(configured.width), Int(configured.height), Int(configured.border_width))
-                if let keeping, keeping == now { return true }
-                isStale = true
-            }
-            return isOurs(configured.event)
-        default: return false
+            let now = (Int(configured.width), Int(configured.height), Int(configured.border_width))
+            if configured.event != window { return }
+            if let keeping, keeping == now { return }
+            isStale = true
+        default: break
         }
     }
 
@@ -61,12 +58,6 @@ struct WindowWatch {
     }
 
     private func isOurs(_ event: xcb_window_t) -> Bool { event == window || around.contains(event) }
-
-    private mutating func invalidate(_ event: xcb_window_t) -> Bool {
-        guard isOurs(event) else { return false }
-        isStale = true
-        return true
-    }
 }
 
 extension UnsafePointer<xcb_generic_event_t> {
