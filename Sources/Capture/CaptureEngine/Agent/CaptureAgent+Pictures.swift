@@ -1,5 +1,6 @@
 import CaptureLink
 import Clocks
+import HostConnection
 import MediaTypes
 import RateControl
 import Threading
@@ -169,9 +170,9 @@ extension CaptureAgent {
     /// Sends statistics after a picture, at most once a second. A still screen causes no wake-up for figures: they
     /// accompany the picture that keeps the stream alive.
     private func sendStatisticsIfDue(_ now: MonotonicTime) {
-        if now < statisticsDue || !link.takesMessages { return }
+        if now < statisticsDue || !link.host.takesMessages { return }
         statisticsDue = now + .seconds(1)
-        statistics.bytes = link.bytesSent
+        statistics.bytes = link.host.bytesSent
         statistics.residentBytes = residentMemory.bytes
         statistics.recent = recentWork.take(statistics, processorTime: processorTime(), now: now)
         link.send(.statistics(statistics))

@@ -1,6 +1,7 @@
 import CaptureLink
 import Clocks
 import Glibc
+import HostConnection
 import LoginSession
 import MediaTypes
 import Threading
@@ -30,7 +31,8 @@ extension CaptureAgent {
         // Events that came with a reply don't make the display's descriptor readable, so nothing would report them
         // again.
         let hasQueued = screen.pollQueuedEvents()
-        var due = min(link.nextAttempt, link.stallDeadline, screen.nextCheck, session?.deadline ?? .distantFuture)
+        let host = link.host
+        var due = min(host.nextAttempt, host.stallDeadline, screen.nextCheck, session?.deadline ?? .distantFuture)
         if link.hasReader, !isPaused {
             // No picture is due until the host has taken the last one.
             if link.isReady {
@@ -39,7 +41,7 @@ extension CaptureAgent {
             if sharing == .live { due = min(due, pointer.due) }
         }
         var watched = [
-            pollfd(signals.stopDescriptor), pollfd(screen.fileDescriptor), pollfd(link.descriptor, Int32(link.events)),
+            pollfd(signals.stopDescriptor), pollfd(screen.fileDescriptor), pollfd(host.descriptor, Int32(host.events)),
             pollfd(signals.pauseDescriptor), pollfd(screen.pointerDescriptor),
             pollfd(session?.descriptor ?? -1, session?.events ?? 0),
         ]
@@ -53,7 +55,7 @@ extension CaptureAgent {
         if watched[0].isReady { return true }
         if watched[3].isReady, signals.takePauseToggle() { isSharerPaused.toggle() }
         let now = MonotonicTime.now()
-        if Int32(watched[2].revents) & POLLOUT != 0 { link.flush(now) }
+        if Int32(watched[2].revents) & POLLOUT != 0 { host.flush(now) }
         // Also read after an error or a hang-up: the result of reading tells which of the two it was.
         if Int32(watched[2].revents) & ~POLLOUT != 0 { link.receive(now, size: pictureSize) { handle($0) } }
         return false

@@ -2,6 +2,7 @@ import CLinux
 import CaptureLink
 import Clocks
 import Glibc
+import HostConnection
 import LinkTransport
 public import LoginSession
 import MediaTypes
@@ -136,9 +137,9 @@ public final class CaptureAgent {
         while true {
             if try readScreenEvents() { adoptSize() }
             adoptSharing()
-            link.leaveStalledHost(.now())
+            link.host.leaveStalledHost(.now())
             if try link.connectIfDue(.now()) { greetHost() }
-            if link.hasEnded { return .hostGone }
+            if link.host.hasEnded { return .hostGone }
             try followPointer()
             // A picture may have brought events with it, or the end of the link, so look again before sleeping. But
             // look at the signals and the link in each turn: where looking at the screen takes long, the next picture

@@ -11,7 +11,8 @@ import VideoEncoding
 /// Belongs to the capture thread.
 final class PictureLink {
     private let configuration: CaptureConfiguration
-    private let host: HostLink
+    /// The connection to the host, for what doesn't concern the recording: waiting, and what was sent.
+    let host: HostLink
     /// The recorder of all that is sent.
     let recorder: CaptureRecorder?
 
@@ -26,10 +27,6 @@ final class PictureLink {
         host = HostLink(link, log: log)
     }
 
-    /// The descriptor for poll(2); -1 while there is no connection, and none is being made.
-    var descriptor: Int32 { host.descriptor }
-    /// The events to poll `descriptor` for.
-    var events: Int16 { host.events }
     /// Whether the next picture can be written: a host that accepts pictures has taken the last one, or there is only a
     /// recording.
     var isReady: Bool { host.acceptsFrames ? host.isReady : isRecording }
@@ -37,16 +34,6 @@ final class PictureLink {
     var hasReader: Bool { host.isConnected || isRecording }
     /// Whether there is a recording, which counts as a viewer.
     var isRecording: Bool { recorder?.isRecording ?? false }
-    /// Whether the host understands messages other than units of pictures.
-    var takesMessages: Bool { host.takesMessages }
-    /// Whether no host can be reached any more.
-    var hasEnded: Bool { host.hasEnded }
-    /// The time at which `connectIfDue` has something to do.
-    var nextAttempt: MonotonicTime { host.nextAttempt }
-    /// The time at which `leaveStalledHost` has something to do.
-    var stallDeadline: MonotonicTime { host.stallDeadline }
-    /// The bytes handed to connections, headers included.
-    var bytesSent: UInt64 { host.bytesSent }
 
     /// Begins the recording like a connection to a host. The recording goes on while hosts connect and leave.
     func beginRecording(_ size: PictureSize) {
@@ -96,12 +83,6 @@ final class PictureLink {
             throw .message(error)
         }
     }
-
-    /// Writes pending data, as far as the host accepts it.
-    func flush(_ now: MonotonicTime) { host.flush(now) }
-
-    /// Disconnects a host that has read nothing for too long: it hangs, and a picture for it occupies memory here.
-    func leaveStalledHost(_ now: MonotonicTime) { host.leaveStalledHost(now) }
 
     /// Sends the host the reason for the end, gives it a moment to read the message, and closes the connection.
     func end(_ reason: EndReason, _ text: String) {
