@@ -13,7 +13,7 @@ public struct CodedFrame: Sendable {
     /// SPS and PPS.
     public let isRandomAccess: Bool
     /// When the frame was captured, on this machine's clock, or nil if the source doesn't know.
-    public let captureTime: MonotonicTime?
+    public private(set) var captureTime: MonotonicTime?
     /// The format from this frame on; nil if the format is unchanged or not known. Only a random access frame has one.
     public let format: TrackFormat?
     /// A property that only some frames have; nil for all others.
@@ -55,11 +55,8 @@ public struct CodedFrame: Sendable {
 
     /// The same frame with `time` as its capture time.
     public func withCaptureTime(_ time: MonotonicTime?) -> CodedFrame {
-        var frame = CodedFrame(
-            bytes: bytes, units: units, isRandomAccess: isRandomAccess, captureTime: time, format: format,
-            attachment: attachment)
-        (frame.isToBeRefined, frame.isStale, frame.contentSize) = (isToBeRefined, isStale, contentSize)
-        (frame.isUnchanged, frame.check) = (isUnchanged, check)
+        var frame = self
+        frame.captureTime = time
         return frame
     }
 }
