@@ -21,7 +21,8 @@ final class RTSPPorts {
 
     /// Finds two free ports of the address that players connect to.
     static func open(beside address: ListenAddress) throws(RTSPServerError) -> RTSPPorts {
-        guard let place = TransportAddress(numeric: address.address) else {
+        let text = address.address == "localhost" ? "127.0.0.1" : address.address
+        guard let place = TransportAddress(numeric: text, port: 0) else {
             throw RTSPServerError("\(address.address) is not a numeric address")
         }
         for _ in 0..<attempts {
@@ -38,17 +39,12 @@ final class RTSPPorts {
 
     /// Sends a packet of RTP to a client. Returns false if there is no room now.
     func sendMedia(_ packet: [UInt8], to peer: TransportAddress) -> Bool {
-        rtp.send(packet, along: NetworkPath(peer: peer, local: Self.any(like: peer)))
+        rtp.send(packet, along: NetworkPath(peer: peer, local: .unspecified(peer.family)))
     }
 
     /// Sends a report; one that can't be sent now is lost.
     func sendReport(_ packet: [UInt8], to peer: TransportAddress) {
-        _ = rtcp.send(packet, along: NetworkPath(peer: peer, local: Self.any(like: peer)))
-    }
-
-    /// The system chooses our address on the path to a client.
-    private static func any(like peer: TransportAddress) -> TransportAddress {
-        TransportAddress(family: peer.family, high: 0, low: 0, port: 0)
+        _ = rtcp.send(packet, along: NetworkPath(peer: peer, local: .unspecified(peer.family)))
     }
 
     /// Takes what has come on both ports, and passes the reports on, with where they came from.

@@ -58,6 +58,11 @@ public struct TransportAddress: Sendable, Hashable {
         TransportAddress(family: family, high: high, low: low, port: port, scope: scope, connection: connection)
     }
 
+    /// The same machine at another port.
+    package func with(port: UInt16) -> TransportAddress {
+        TransportAddress(family: family, high: high, low: low, port: port, scope: scope)
+    }
+
     private static func bigEndian(_ bytes: some Sequence<UInt8>) -> UInt64 {
         bytes.reduce(0) { $0 << 8 | UInt64($1) }
     }

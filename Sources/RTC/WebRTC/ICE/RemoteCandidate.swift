@@ -1,6 +1,6 @@
 import Glibc
 import SDP
-import STUN
+package import STUN
 
 /// A candidate of the peer's that the host may check: an address of a machine, and how much the peer prefers it.
 struct RemoteCandidate: Sendable, Hashable {
@@ -25,7 +25,7 @@ struct RemoteCandidate: Sendable, Hashable {
 
 extension TransportAddress {
     /// A numeric IPv4 or IPv6 address without a zone, and a port; nil if `text` is anything else.
-    init?(numeric text: String, port: UInt16) {
+    package init?(numeric text: String, port: UInt16) {
         var bytes = [UInt8](repeating: 0, count: 16)
         if inet_pton(AF_INET, text, &bytes) == 1 {
             self.init(bytes: bytes.prefix(4), port: port)
@@ -37,7 +37,7 @@ extension TransportAddress {
     }
 
     /// The address that leaves the choice of a local address to the kernel.
-    static func unspecified(_ family: Family) -> TransportAddress {
+    package static func unspecified(_ family: Family) -> TransportAddress {
         TransportAddress(family: family, high: 0, low: 0, port: 0)
     }
 
