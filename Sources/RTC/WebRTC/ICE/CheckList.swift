@@ -107,7 +107,7 @@ struct CheckList {
     /// Handles a response along `path`. Returns the candidate that it proves to be the peer's, if any.
     mutating func take(_ response: STUNMessage, along path: NetworkPath, by agent: ICEAgent) -> RemoteCandidate? {
         guard let index = index(of: response, along: path),
-            agent.isAnswer(response, to: checks[index].id, hmac: { Authentication.hmacSHA1(key: $0, data: $1) })
+            agent.isAnswer(response, to: checks[index].id, hmac: Authentication.hmacSHA1)
         else { return nil }
         checks[index].isAnswered = true
         checks[index].due = .distantFuture
@@ -118,8 +118,7 @@ struct CheckList {
     /// Whether `response` reports that one of the requests claims the peer's own role.
     func isConflict(_ response: STUNMessage, along path: NetworkPath, by agent: ICEAgent) -> Bool {
         guard let index = index(of: response, along: path) else { return false }
-        return agent.isRoleConflict(
-            response, to: checks[index].id, hmac: { Authentication.hmacSHA1(key: $0, data: $1) })
+        return agent.isRoleConflict(response, to: checks[index].id, hmac: Authentication.hmacSHA1)
     }
 
     /// Asks again in another role at the addresses that have not answered. Responses to earlier requests no longer

@@ -68,7 +68,7 @@ struct Nomination {
     /// Takes a response along `path`. Returns true if the peer has accepted the nomination of that path.
     mutating func take(_ response: STUNMessage, along path: NetworkPath, by agent: ICEAgent) -> Bool {
         guard let request, request.path.peer == path.peer,
-            agent.isAnswer(response, to: request.id, hmac: { Authentication.hmacSHA1(key: $0, data: $1) })
+            agent.isAnswer(response, to: request.id, hmac: Authentication.hmacSHA1)
         else { return false }
         isComplete = true
         self.request = nil
@@ -78,6 +78,6 @@ struct Nomination {
     /// Whether `response` says that the nomination claims the peer's own role.
     func isConflict(_ response: STUNMessage, along path: NetworkPath, by agent: ICEAgent) -> Bool {
         guard let request, request.path.peer == path.peer else { return false }
-        return agent.isRoleConflict(response, to: request.id, hmac: { Authentication.hmacSHA1(key: $0, data: $1) })
+        return agent.isRoleConflict(response, to: request.id, hmac: Authentication.hmacSHA1)
     }
 }

@@ -132,8 +132,7 @@ struct SelectedPair {
     mutating func take(_ response: STUNMessage, along path: NetworkPath, now: MonotonicTime) -> Bool {
         guard
             let index = requests.firstIndex(where: { $0.id == response.transactionID && $0.path.peer == path.peer }),
-            requests[index].agent.isAnswer(
-                response, to: requests[index].id, hmac: { Authentication.hmacSHA1(key: $0, data: $1) })
+            requests[index].agent.isAnswer(response, to: requests[index].id, hmac: Authentication.hmacSHA1)
         else { return false }
         let request = requests.remove(at: index)
         if request.path.peer == current?.peer {
@@ -225,8 +224,7 @@ struct SelectedPair {
             guard request.tries < Self.waits.count else { continue }
             // An unanswered request must not prevent the next one.
             requests[index].due = now + min(Self.waits[request.tries], requestInterval - .milliseconds(500))
-            let datagram = request.agent.request(
-                request.id, hmac: { Authentication.hmacSHA1(key: $0, data: $1) })
+            let datagram = request.agent.request(request.id, hmac: Authentication.hmacSHA1)
             due.append((datagram, request.path))
         }
         requests.removeAll { $0.tries > Self.waits.count }

@@ -73,10 +73,9 @@ struct SessionICE {
         _ check: STUNMessage, along path: NetworkPath, isReplied: Bool, now: MonotonicTime
     ) -> (reply: [UInt8]?, isGenuine: Bool) {
         var generation = generation(of: check)
-        guard
-            let reply = generation.reply(
-                to: check, from: path.peer, hmac: { Authentication.hmacSHA1(key: $0, data: $1) })
-        else { return (nil, false) }
+        guard let reply = generation.reply(to: check, from: path.peer, hmac: Authentication.hmacSHA1) else {
+            return (nil, false)
+        }
         let datagram = isReplied ? reply.datagram : nil
         guard case .valid(let nominated) = reply.verdict else { return (datagram, false) }
         if reply.yieldsRole { changeRole(now: now) }
@@ -193,7 +192,7 @@ struct SessionICE {
     }
 
     private func request(_ id: STUNMessage.TransactionID, nominates: Bool = false) -> [UInt8] {
-        agent.request(id, nominates: nominates, hmac: { Authentication.hmacSHA1(key: $0, data: $1) })
+        agent.request(id, nominates: nominates, hmac: Authentication.hmacSHA1)
     }
 
     /// Whether our handshake may begin on the path: the peer has answered there and, if we begin, knows that the path
