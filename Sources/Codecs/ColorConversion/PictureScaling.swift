@@ -23,7 +23,7 @@ public enum PictureScaling {
     public static func halve(_ picture: I420Picture) -> I420Picture? {
         guard picture.isWhole, picture.size.width >= 4, picture.size.height >= 4 else { return nil }
         let half = PictureSize(width: (picture.size.width + 3) / 4 * 2, height: (picture.size.height + 3) / 4 * 2)
-        return scale(picture, whole(picture.size), to: half, whole(half))
+        return scale(picture, picture.size.whole, to: half, half.whole)
     }
 
     /// Scales the rectangle `source` of `picture` to `target` in a black picture of `size`.
@@ -68,19 +68,15 @@ public enum PictureScaling {
                 isWider
                     ? centred(in: source, width: source.height * target.width / target.height, height: source.height)
                     : centred(in: source, width: source.width, height: source.width * target.height / target.width),
-                whole(target)
+                target.whole
             )
         }
         return (
-            whole(source),
+            source.whole,
             isWider
                 ? centred(in: target, width: target.width, height: target.width * source.height / source.width)
                 : centred(in: target, width: target.height * source.width / source.height, height: target.height)
         )
-    }
-
-    private static func whole(_ size: PictureSize) -> PixelRectangle {
-        PixelRectangle(x: 0, y: 0, width: size.width, height: size.height)
     }
 
     private static func centred(in size: PictureSize, width: Int, height: Int) -> PixelRectangle {

@@ -56,7 +56,7 @@ public enum PictureScale: Hashable, Sendable {
     /// The part of the pictures, at an even place, that shows a captured area of `size`.
     public func content(of size: PictureSize) -> PixelRectangle {
         let pictures = self.size(of: size)
-        var content = PixelRectangle(x: 0, y: 0, width: pictures.width, height: pictures.height)
+        var content = pictures.whole
         guard case .exactly = self, size.width > 0, size.height > 0 else { return content }
         func fitting(_ side: Int, _ numerator: Int, _ denominator: Int) -> Int {
             // An even number of pixels leaves whole samples of chroma to the bars.

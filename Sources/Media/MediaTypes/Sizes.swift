@@ -29,6 +29,9 @@ public struct PictureSize: Hashable, Sendable, CustomStringConvertible {
         self.height = height
     }
 
+    /// All of a picture of this size.
+    package var whole: PixelRectangle { PixelRectangle(x: 0, y: 0, width: width, height: height) }
+
     public var description: String { "\(width)x\(height)" }
 }
 
@@ -53,6 +56,9 @@ public struct PixelRectangle: Hashable, Sendable {
 
     /// Its width and height.
     public var size: PictureSize { PictureSize(width: width, height: height) }
+
+    /// A rectangle that covers no pixel.
+    package static let nothing = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
 
     /// The same rectangle, moved by `dx` and `dy`.
     public func moved(x dx: Int, y dy: Int) -> PixelRectangle {

@@ -20,7 +20,7 @@ struct MotionSearch {
     private var secondPause = Pause(maxLength: 4)
     /// For a search far away, in both directions at once: for windows that are dragged fast.
     private var farPause = Pause(maxLength: 8)
-    private var lastArea = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
+    private var lastArea = PixelRectangle.nothing
 
     typealias Offset = (x: Int, y: Int)
 

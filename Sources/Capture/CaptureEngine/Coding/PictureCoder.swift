@@ -164,8 +164,7 @@ final class PictureCoder {
     /// Encodes the canvas with `decision`. `motion` is the result of a comparison with the previous picture; `isApart`
     /// demands that only the selected macroblocks are coded.
     func encode(
-        _ decision: RateController.Decision,
-        damage: PixelRectangle = PixelRectangle(x: 0, y: 0, width: 0, height: 0), motion: GlobalMotion? = nil,
+        _ decision: RateController.Decision, damage: PixelRectangle = .nothing, motion: GlobalMotion? = nil,
         isApart: Bool = false, _ captureTime: MonotonicTime, _ rate: inout RateController,
         _ statistics: inout CaptureStatistics
     ) throws(CaptureError) -> Picture {

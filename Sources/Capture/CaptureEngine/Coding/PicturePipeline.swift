@@ -54,8 +54,7 @@ final class PicturePipeline {
 
     /// The part of the pictures that shows the screen.
     static func content(of screen: any ScreenSource, _ configuration: CaptureConfiguration) -> PixelRectangle {
-        configuration.scale?.content(of: screen.size)
-            ?? PixelRectangle(x: 0, y: 0, width: screen.size.width, height: screen.size.height)
+        configuration.scale?.content(of: screen.size) ?? screen.size.whole
     }
 
     /// The size of the pictures.
@@ -218,10 +217,9 @@ final class PicturePipeline {
         let size = size
         canvas.drawGrey { luma, stride in Slate.draw(words, luma: luma, stride: stride, size: size) }
         coder.quality.selectAll()
-        let whole = PixelRectangle(x: 0, y: 0, width: size.width, height: size.height)
         let decision = rate.given(
             .keyFrame, macroblocks: coder.quality.selectedCount, qp: Self.slateQP)
-        let picture = try coder.encode(decision, damage: whole, now, &rate, &statistics)
+        let picture = try coder.encode(decision, damage: size.whole, now, &rate, &statistics)
         forgetMemory(after: picture)
         return picture
     }

@@ -30,12 +30,11 @@ public struct DamagedArea: Sendable, Equatable {
     /// Covers `changes` instead, in the same memory.
     public mutating func set(_ changes: [PixelRectangle], in size: PictureSize) {
         rectangles.removeAll(keepingCapacity: true)
-        let whole = PixelRectangle(x: 0, y: 0, width: size.width, height: size.height)
         // X regions are sorted by rows, so neighbours in the list are near each other on the screen.
         let group = max(1, (changes.count + Self.maxGathered - 1) / Self.maxGathered)
         var members = 0
         for change in changes {
-            let inside = change.intersection(whole)
+            let inside = change.intersection(size.whole)
             if inside.isEmpty { continue }
             let left = inside.x & ~1
             let top = inside.y & ~1
@@ -61,7 +60,7 @@ public struct DamagedArea: Sendable, Equatable {
 
     /// The smallest rectangle that covers the whole area.
     public var bounds: PixelRectangle {
-        rectangles.reduce(PixelRectangle(x: 0, y: 0, width: 0, height: 0)) { $0.union($1) }
+        rectangles.reduce(PixelRectangle.nothing) { $0.union($1) }
     }
 
     /// Merges rectangles that overlap, and those so close that one rectangle is cheaper than two.

@@ -26,7 +26,7 @@ final class PictureCanvas {
     /// The planes that rectangles are converted into; of them the part `content`, at an even place, if that isn't nil.
     func destination(_ content: PixelRectangle? = nil) -> ScreenToPlanes.Destination {
         let planes = current
-        let content = content ?? PixelRectangle(x: 0, y: 0, width: size.width, height: size.height)
+        let content = content ?? size.whole
         let divisor = chroma == .yuv420 ? 2 : 1
         let chromaStart = content.y / divisor * planes.chromaWidth + content.x / divisor
         return ScreenToPlanes.Destination(
@@ -45,7 +45,7 @@ final class PictureCanvas {
     /// change again and again.
     func keepPicture(before parts: [PixelRectangle]) {
         let next = other ?? CanvasPlanes(size, chroma: chroma)
-        if other == nil { stale = [PixelRectangle(x: 0, y: 0, width: size.width, height: size.height)] }
+        if other == nil { stale = [size.whole] }
         for part in stale where !parts.contains(where: { $0.contains(part) }) { next.copy(part, from: current) }
         other = current
         current = next
@@ -57,7 +57,7 @@ final class PictureCanvas {
         guard other != nil else { return }
         stale += parts
         if stale.count > 16 {
-            stale = [stale.reduce(PixelRectangle(x: 0, y: 0, width: 0, height: 0)) { $0.union($1) }]
+            stale = [stale.reduce(PixelRectangle.nothing) { $0.union($1) }]
         }
     }
 
@@ -78,11 +78,10 @@ final class PictureCanvas {
 
     /// Passes the luma plane (`stride` bytes a row) to `body` for drawing; chroma is grey.
     func drawGrey(_ body: (UnsafeMutablePointer<UInt8>, _ stride: Int) -> Void) {
-        let whole = PixelRectangle(x: 0, y: 0, width: size.width, height: size.height)
-        changed([whole])
+        changed([size.whole])
         current.fillChroma(128)
         body(current.luma, current.width)
-        repeatEdges(whole)
+        repeatEdges(size.whole)
     }
 
     /// Makes the whole picture black, in limited range.

@@ -54,9 +54,7 @@ final class ScreenReader {
         let area = DamagedArea(parts.map(scaling.needed(for:)), in: screen.size)
         // What each rectangle of the screen is needed for.
         let targets = area.rectangles.map { rectangle in
-            parts.reduce(PixelRectangle(x: 0, y: 0, width: 0, height: 0)) {
-                rectangle.contains(scaling.needed(for: $1)) ? $0.union($1) : $0
-            }
+            parts.reduce(PixelRectangle.nothing) { rectangle.contains(scaling.needed(for: $1)) ? $0.union($1) : $0 }
         }
         let destination = canvas.destination(content)
         let isComplete = try screen.grab(area) { pixels in
@@ -78,7 +76,7 @@ private struct ScaledStripes {
     private static let stripeBytes = 1 << 20
 
     // What is left to do of the picture.
-    private var left = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
+    private var left = PixelRectangle.nothing
     // Rows of the screen for the next stripe, from `top` on, and memory for the stripe after it; four bytes a pixel.
     private var stripe: [UInt8] = []
     private var following: [UInt8] = []

@@ -86,8 +86,7 @@ public struct ScreenPicker {
     private func choice(from start: (x: Int, y: Int), to end: (x: Int, y: Int)) throws(X11CaptureError) -> Choice? {
         let area = Self.area(from: start, to: end)
         guard max(area.width, area.height) > Self.minDrag else { return try window(at: end) }
-        let screen = try connection.rootSize()
-        let region = area.intersection(PixelRectangle(x: 0, y: 0, width: screen.width, height: screen.height))
+        let region = area.intersection(try connection.rootSize().whole)
         guard region.width >= 2, region.height >= 2 else { return nil }
         return Choice(target: .region(region), name: region.named)
     }

@@ -19,7 +19,7 @@ extension ScreenGrabber {
     func grabAtOnce(
         _ rectangles: [PixelRectangle], of place: CapturePlace, _ layout: PixelLayout, _ body: Body
     ) throws(X11CaptureError) {
-        let union = rectangles.reduce(PixelRectangle(x: 0, y: 0, width: 0, height: 0)) { $0.union($1) }
+        let union = rectangles.reduce(PixelRectangle.nothing) { $0.union($1) }
         let pixels = rectangles.reduce(0) { $0 + $1.width * $1.height }
         let requested = union.width * union.height <= Self.maxAround * pixels ? [union] : rectangles
         let needed = requested.reduce(0) { $0 + Self.aligned(layout.stride(width: $1.width) * $1.height) }

@@ -241,7 +241,7 @@ final class HiddenWindows {
         hiddenPlaces.map { $0.moved(x: -frame.origin.x, y: -frame.origin.y) }
     }
 
-    static let unknown = Frame(area: PixelRectangle(x: 0, y: 0, width: 0, height: 0), isMapped: false)
+    static let unknown = Frame(area: .nothing, isMapped: false)
     /// More than any screen has.
     static let everything = PixelRectangle(x: -32_768, y: -32_768, width: 65_536, height: 65_536)
 }

@@ -186,8 +186,7 @@ extension ScreenCompositor: DamageSource {
         }
         clip(remaining)
         fill(bounds)
-        let all = PixelRectangle(x: 0, y: 0, width: size.width, height: size.height)
-        if backdrop.picture != 0 { composite(backdrop.picture, in: all) }
+        if backdrop.picture != 0 { composite(backdrop.picture, in: size.whole) }
         clip(blanked)
         fill(bounds)
         for (layer, window, format) in visible.reversed() {

@@ -4,7 +4,7 @@ import MediaTypes
 
 /// The pointer as it is drawn in the pictures.
 struct DrawnPointer {
-    private var area = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
+    private var area = PixelRectangle.nothing
     // A copy, because the pointer may have changed its shape before the pixels arrive.
     private var shape = X11Cursor()
     private var shapeNumber = 0

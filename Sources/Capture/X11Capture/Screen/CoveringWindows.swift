@@ -153,7 +153,7 @@ final class CoveringWindows {
     /// Whether every part of the root window that a monitor shows is covered.
     private func coverEverything() throws(X11CaptureError) -> Bool {
         screen = try connection.rootSize()
-        let all = PixelRectangle(x: 0, y: 0, width: screen.width, height: screen.height)
+        let all = screen.whole
         let areas = covers.values.flatMap { $0 }
         if all.inside.isCovered(by: areas) { return true }
         // Of monitors of different sizes, the root window has places that none of them shows. Don't ask for the

@@ -59,7 +59,7 @@ extension ScreenCapture {
         comparison.begin(.now())
         let isComplete = try completes { () throws(X11CaptureError) in
             // The picture is made of the same pixels.
-            try grab([whole], place, atOnce: true) { comparison.look(at: $0, pixelFormat, changes: &changes) }
+            try grab([size.whole], place, atOnce: true) { comparison.look(at: $0, pixelFormat, changes: &changes) }
         }
         if isComplete { comparison.end(foundChanges: changes.count > count) }
         self.changes = changes

@@ -14,7 +14,7 @@ extension ScreenCapture {
     /// The area where the pointer is to be drawn; empty if it isn't drawn.
     var pointerArea: PixelRectangle {
         guard drawsPointer, let place = tracked.place, let at = pointer.place, !pointer.shape.isInvisible else {
-            return PixelRectangle(x: 0, y: 0, width: 0, height: 0)
+            return .nothing
         }
         return PixelRectangle(
             x: at.x - place.origin.x - pointer.shape.hotX, y: at.y - place.origin.y - pointer.shape.hotY,

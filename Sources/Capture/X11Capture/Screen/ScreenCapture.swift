@@ -165,11 +165,11 @@ public final class ScreenCapture: ScreenSource {
             let isDamaged = damage?.isDamaged == true
             let needsPlace = drawsPointer && !pointer.isFollowed
             let cookie = isDamaged || needsPlace ? pointer.sendRequest(tracked.window) : nil
-            let keepsAll = isDamaged && isDisturbed && grabber.makeRoom(whole, tracked.layout)
+            let keepsAll = isDamaged && isDisturbed && grabber.makeRoom(size.whole, tracked.layout)
             // No program paints between the two requests. They are sent in one piece.
             if keepsAll { xcb_grab_server(connection.handle) }
             let asked = isDamaged ? damage?.sendRequest() : nil
-            let all = keepsAll ? grabber.request(whole, of: place, tracked.layout) : nil
+            let all = keepsAll ? grabber.request(size.whole, of: place, tracked.layout) : nil
             if keepsAll { xcb_ungrab_server(connection.handle) }
             if let cookie, try pointer.receiveReply(cookie, .now()) {
                 _ = try pointer.receiveReply(pointer.sendRequest(tracked.window), .now())
@@ -196,7 +196,7 @@ public final class ScreenCapture: ScreenSource {
             if needsFullGrab {
                 needsFullGrab = false
                 changes.removeAll(keepingCapacity: true)
-                changes.append(whole)
+                changes.append(size.whole)
             }
             area.set(changes, in: size)
             return area
@@ -209,12 +209,10 @@ public final class ScreenCapture: ScreenSource {
         _ = try fetchDamage()
         if isWaiting { return area }
         needsFullGrab = false
-        return DamagedArea([whole], in: size)
+        return DamagedArea([size.whole], in: size)
     }
 
     public func pollQueuedEvents() -> Bool { handleEvents(false) }
-
-    var whole: PixelRectangle { PixelRectangle(x: 0, y: 0, width: size.width, height: size.height) }
 
     /// Handles the events that arrived with replies.
     func drain() throws(X11CaptureError) {

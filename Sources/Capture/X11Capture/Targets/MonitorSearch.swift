@@ -113,12 +113,11 @@ struct MonitorSearch {
     }
     /// The area that a CRTC shows; empty if `crtc` is 0 (none) or the CRTC is off.
     private func area(of crtc: xcb_randr_crtc_t, _ time: xcb_timestamp_t) -> PixelRectangle {
-        let nothing = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
-        if crtc == 0 { return nothing }
+        if crtc == 0 { return .nothing }
         let cookie = xcb_randr_get_crtc_info(connection.handle, crtc, time)
-        guard let info = xcb_randr_get_crtc_info_reply(connection.handle, cookie, nil) else { return nothing }
+        guard let info = xcb_randr_get_crtc_info_reply(connection.handle, cookie, nil) else { return .nothing }
         defer { free(info) }
-        if info.pointee.mode == 0 { return nothing }
+        if info.pointee.mode == 0 { return .nothing }
         return PixelRectangle(
             x: Int(info.pointee.x), y: Int(info.pointee.y), width: Int(info.pointee.width),
             height: Int(info.pointee.height))

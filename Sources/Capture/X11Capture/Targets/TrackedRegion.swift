@@ -14,15 +14,14 @@ final class TrackedRegion: TrackedTarget {
     /// Throws if no part of the region lies on the screen; any part outside the screen is cut off.
     init(_ connection: X11Connection, region: PixelRectangle?) throws(X11CaptureError) {
         let screen = try connection.rootSize()
-        let all = PixelRectangle(x: 0, y: 0, width: screen.width, height: screen.height)
         if let region {
             // Numbers so large that their sum would overflow are outside as well.
             let isSane = region.x.magnitude < 1 << 20 && region.y.magnitude < 1 << 20
             let (width, height) = (min(region.width, 1 << 20), min(region.height, 1 << 20))
             let inside =
                 isSane
-                ? PixelRectangle(x: region.x, y: region.y, width: width, height: height).intersection(all)
-                : PixelRectangle(x: 0, y: 0, width: 0, height: 0)
+                ? PixelRectangle(x: region.x, y: region.y, width: width, height: height).intersection(screen.whole)
+                : .nothing
             if inside.isEmpty { throw .regionOutside(region, screen: screen) }
             self.region = inside
         } else {
@@ -31,7 +30,7 @@ final class TrackedRegion: TrackedTarget {
         self.connection = connection
         layout = connection.pixels
         window = connection.root
-        let area = self.region ?? all
+        let area = self.region ?? screen.whole
         size = area.size
         place = .screen(connection.root, area: area, screen: screen)
     }
@@ -42,7 +41,7 @@ final class TrackedRegion: TrackedTarget {
         if !isStale { return }
         isStale = false
         let screen = try connection.rootSize()
-        let area = region ?? PixelRectangle(x: 0, y: 0, width: screen.width, height: screen.height)
+        let area = region ?? screen.whole
         let new = CapturePlace.screen(connection.root, area: area, screen: screen)
         if region != nil, new.available.isEmpty {
             // A monitor was unplugged, and may be plugged in again; an event reports that.

@@ -49,9 +49,7 @@ struct CapturePlace: Equatable {
 
     /// A part of the root window.
     static func screen(_ root: xcb_window_t, area: PixelRectangle, screen: PictureSize) -> CapturePlace {
-        CapturePlace(
-            drawable: root, area: area,
-            extent: PixelRectangle(x: 0, y: 0, width: screen.width, height: screen.height), origin: (area.x, area.y))
+        CapturePlace(drawable: root, area: area, extent: screen.whole, origin: (area.x, area.y))
     }
 
     static func == (left: CapturePlace, right: CapturePlace) -> Bool {

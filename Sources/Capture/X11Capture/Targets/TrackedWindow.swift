@@ -140,9 +140,7 @@ final class TrackedVisibleWindow: TrackedTarget {
         place = nil
         if attributes.pointee.map_state != UInt8(XCB_MAP_STATE_VIEWABLE.rawValue) { return }
         size = PictureSize(width: Int(geometry.pointee.width), height: Int(geometry.pointee.height))
-        place = .screen(
-            connection.root, area: PixelRectangle(x: 0, y: 0, width: size.width, height: size.height),
-            screen: try connection.rootSize())
+        place = .screen(connection.root, area: size.whole, screen: try connection.rootSize())
         _ = try follow()
     }
 

@@ -11,7 +11,7 @@ struct FoundWindow {
     var title = ""
     var className = ""
     /// The area without its border, in the root window's coordinates.
-    var area = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
+    var area = PixelRectangle.nothing
     var isViewable = false
     /// Whether the window manager has marked it as a program's main window (ICCCM 4.1.3.1).
     var hasState = false
