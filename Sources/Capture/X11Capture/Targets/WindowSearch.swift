@@ -84,11 +84,7 @@ struct WindowSearch {
             let mains = equals.filter { !identifiers.contains($0.window.transientFor) }
             if !mains.isEmpty { equals = mains }
             if equals.count > 1 {
-                throw .severalWindows(
-                    PrintableText.harmless(text),
-                    matches: equals.prefix(5).map {
-                        "\(WindowSelector.identifier($0.window.identifier)) '\(PrintableText.harmless($0.window.title))'"
-                    })
+                throw .severalWindows(PrintableText.harmless(text), matches: equals.prefix(5).map(\.window.name))
             }
             return equals[0].window
         }
