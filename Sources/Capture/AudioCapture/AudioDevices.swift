@@ -145,8 +145,4 @@ private final class DeviceInquiry {
     private static func from(_ pointer: UnsafeMutableRawPointer) -> DeviceInquiry {
         Unmanaged<DeviceInquiry>.fromOpaque(pointer).takeUnretainedValue()
     }
-
-    private func finish(_ operation: OpaquePointer?) {
-        if let operation { pa_operation_unref(operation) }
-    }
 }

@@ -123,11 +123,6 @@ final class PulseConnection {
     private static func from(_ pointer: UnsafeMutableRawPointer) -> PulseConnection {
         Unmanaged<PulseConnection>.fromOpaque(pointer).takeUnretainedValue()
     }
-
-    /// Gives up an operation's handle; the operation goes on.
-    private func finish(_ operation: OpaquePointer?) {
-        if let operation { pa_operation_unref(operation) }
-    }
 }
 
 /// The requests to the server. The answers arrive in the order of the requests.

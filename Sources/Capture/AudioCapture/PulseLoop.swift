@@ -85,3 +85,8 @@ final class PulseLoop {
         return ready
     }
 }
+
+/// Gives up an operation's handle; the operation goes on.
+func finish(_ operation: OpaquePointer?) {
+    if let operation { pa_operation_unref(operation) }
+}

@@ -92,7 +92,7 @@ final class RecordStream {
         let (now, today) = (MonotonicTime.now(), Self.timeOfDay())
         if now >= timingDue {
             timingDue = now + Self.timingPeriod
-            if let operation = pa_stream_update_timing_info(stream, nil, nil) { pa_operation_unref(operation) }
+            finish(pa_stream_update_timing_info(stream, nil, nil))
         }
         guard let told = pa_stream_get_timing_info(stream)?.pointee, told.write_index_corrupt == 0,
             told.read_index_corrupt == 0, Stamp(told.timestamp) != lastStamp

@@ -46,8 +46,6 @@ struct MotionSearch {
         var left = 0
         var failures = 0
 
-        init(maxLength: Int) { self.maxLength = maxLength }
-
         /// Whether to leave out the next search.
         mutating func skips() -> Bool {
             left -= left > 0 ? 1 : 0
