@@ -327,7 +327,7 @@ let package = Package(
         // Tests: one folder per target that has logic; EndToEnd has the real browser and the real FFmpeg.
         .target(
             name: "TestSupport",
-            dependencies: ["CLinux", "CXCB", "LinkTransport", "MediaTypes", "Processes"],
+            dependencies: ["CLinux", "CXCB", "LinkTransport", "MediaTypes", "Processes", "RTP"],
             path: "Tests/TestSupport",
             swiftSettings: settings),
         // What SRTP is compared with. Nothing else uses it.

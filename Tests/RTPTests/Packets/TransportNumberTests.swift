@@ -1,5 +1,6 @@
 import MediaTypes
 import RTP
+import TestSupport
 import Testing
 
 @Suite("Transport-wide sequence numbers in a stream's packets")

@@ -1,5 +1,6 @@
 import MediaTypes
 import RTP
+import TestSupport
 import Testing
 
 struct RTPStreamTests {

@@ -1,6 +1,7 @@
 import MediaSessions
 import MediaTypes
 import RTP
+import TestSupport
 import Testing
 import TrackHub
 

@@ -7,11 +7,12 @@ public struct RTPPacket: Hashable, Sendable {
     public static let maxDatagramByteCount = 1200
 
     /// The fixed header.
-    public let header: RTPPacketHeader
-    /// The header extension's elements in order.
-    public let extensionElements: [HeaderExtensionElement]
+    public private(set) var header: RTPPacketHeader
+    /// The header extension, with the four bytes before its elements; empty if there is none. Nothing in it is needed
+    /// of what a publisher sends.
+    public private(set) var headerExtension: ArraySlice<UInt8> = []
     /// The payload without padding; empty in a padding-only packet.
-    public let payload: ArraySlice<UInt8>
+    public private(set) var payload: ArraySlice<UInt8>
     /// The number of padding bytes after the payload.
     public let paddingCount: Int
 
@@ -37,15 +38,14 @@ public struct RTPPacket: Hashable, Sendable {
         }
 
         if first & 0x10 != 0 {
-            guard let profile = reader.uint16(), let words = reader.uint16() else {
+            let rest = reader.rest
+            guard reader.uint16() != nil, let words = reader.uint16() else {
                 throw .truncated(part: "the header extension", needed: 4, available: reader.count)
             }
-            guard let data = reader.bytes(Int(words) * 4) else {
+            guard reader.bytes(Int(words) * 4) != nil else {
                 throw .truncated(part: "the header extension", needed: Int(words) * 4, available: reader.count)
             }
-            extensionElements = HeaderExtensionElement.parse(data, profile: profile)
-        } else {
-            extensionElements = []
+            headerExtension = rest.dropLast(reader.count)
         }
 
         if first & 0x20 != 0 {
@@ -69,57 +69,11 @@ public struct RTPPacket: Hashable, Sendable {
     public func retransmitted(payloadType: PayloadType, ssrc: SSRC) -> RTPPacket? {
         var reader = ByteReader(payload)
         guard let number = reader.uint16() else { return nil }
-        let original = RTPPacketHeader(
+        var original = self
+        original.header = RTPPacketHeader(
             marker: header.marker, payloadType: payloadType, sequenceNumber: SequenceNumber(number),
             timestamp: header.timestamp, ssrc: ssrc)
-        return RTPPacket(self, header: original, payload: reader.rest)
-    }
-
-    private init(_ packet: RTPPacket, header: RTPPacketHeader, payload: ArraySlice<UInt8>) {
-        self.header = header
-        self.payload = payload
-        extensionElements = packet.extensionElements
-        paddingCount = packet.paddingCount
-    }
-
-    /// The data of the first extension element with the number `id`; nil if there is none.
-    public func extensionData(_ id: UInt8) -> ArraySlice<UInt8>? {
-        extensionElements.first { $0.id == id }?.data
-    }
-}
-
-/// An element of a header extension: a number that SDP's `a=extmap` maps to an extension, and the data.
-public struct HeaderExtensionElement: Hashable, Sendable {
-    /// The number: 1 to 14 in the one-byte form, 1 to 255 in the two-byte form.
-    public let id: UInt8
-    /// The extension's data.
-    public let data: ArraySlice<UInt8>
-
-    /// Parses the elements in `data`. If `profile` stands for neither the one-byte nor the two-byte form, there are
-    /// none. A malformed element ends the list.
-    static func parse(_ data: ArraySlice<UInt8>, profile: UInt16) -> [HeaderExtensionElement] {
-        let isOneByte = profile == 0xBEDE
-        guard isOneByte || profile & 0xFFF0 == 0x1000 else { return [] }
-        var elements: [HeaderExtensionElement] = []
-        var reader = ByteReader(data)
-        while let first = reader.uint8() {
-            if first == 0 { continue }
-            let id: UInt8
-            let count: Int
-            if isOneByte {
-                id = first >> 4
-                // 15 means that nothing after it may be read (RFC 8285 section 4.2). 0 with a length is malformed
-                // padding.
-                guard id != 15, id != 0 else { break }
-                count = Int(first & 0x0F) + 1
-            } else {
-                guard let length = reader.uint8() else { break }
-                id = first
-                count = Int(length)
-            }
-            guard let bytes = reader.bytes(count) else { break }
-            elements.append(HeaderExtensionElement(id: id, data: bytes))
-        }
-        return elements
+        original.payload = reader.rest
+        return original
     }
 }
