@@ -249,11 +249,25 @@ final class TestViewer {
             switch packet {
             case .senderReport(let report): reports.append((report, now))
             case .extendedReport(let report): answers += report.delays.map { ($0, now) }
-            case .sourceDescription(let description):
-                canonicalNames += description.chunks.compactMap(\.canonicalName)
             default: break
             }
         }
+        canonicalNames += Self.canonicalNames(in: plain)
+    }
+
+    /// The names in the source descriptions of a compound packet, each of one source.
+    private static func canonicalNames(in compound: [UInt8]) -> [String] {
+        var names: [String] = []
+        var rest = compound[...]
+        while rest.count >= 4 {
+            let words = Int(rest[rest.startIndex + 2]) << 8 | Int(rest[rest.startIndex + 3])
+            let packet = Array(rest.prefix(4 + 4 * words))
+            if packet[1] == 202, packet.count > 10 {
+                names.append(String(decoding: packet[10...].prefix(Int(packet[9])), as: UTF8.self))
+            }
+            rest = rest.dropFirst(packet.count)
+        }
+        return names
     }
 }
 

@@ -14,7 +14,6 @@ struct RTCPTests {
                 ssrc: SSRC(1), ntpTime: NTPTime(0xE000_0000_8000_0000), rtpTimestamp: RTPTimestamp(77),
                 packetCount: 5, octetCount: 6000, receptionReports: [report])),
         .receiverReport(ReceiverReport(ssrc: SSRC(2), receptionReports: [report, report])),
-        .sourceDescription(SourceDescription(ssrc: SSRC(3), canonicalName: "screen@relay")),
         .genericNack(
             GenericNack(
                 sender: SSRC(6), media: SSRC(7),
@@ -133,22 +132,21 @@ struct RTCPTests {
         #expect(throws: RTPError.truncated(part: "a list of reception reports", needed: 24, available: 0)) {
             try RTCPPacket.parse([0x81, 201, 0, 1, 0, 0, 0, 1])
         }
-        #expect(throws: RTPError.self) { try RTCPPacket.parse([0x81, 202, 0, 2, 0, 0, 0, 1, 1, 200, 0, 0]) }
     }
 
     @Test("a long list is cut to the 31 that a header can count, a long name to 255 bytes")
     func cut() throws {
         let long = RTCPPacket.receiverReport(
             ReceiverReport(ssrc: SSRC(2), receptionReports: Array(repeating: Self.report, count: 40)))
-        let name = RTCPPacket.sourceDescription(
-            SourceDescription(ssrc: SSRC(1), canonicalName: String(repeating: "n", count: 400)))
+        var buffer = Self.bytes([long])
+        SourceDescription(ssrc: SSRC(1), canonicalName: String(repeating: "n", count: 400)).write(into: &buffer)
         #expect(
-            try RTCPPacket.parse(Self.bytes([long, name])[...]) == [
+            try RTCPPacket.parse(buffer[...]) == [
                 .receiverReport(
                     ReceiverReport(ssrc: SSRC(2), receptionReports: Array(repeating: Self.report, count: 31))),
-                .sourceDescription(
-                    SourceDescription(ssrc: SSRC(1), canonicalName: String(repeating: "n", count: 255))),
+                .unknown(packetType: 202, count: 1),
             ])
+        #expect(buffer.count { $0 == UInt8(ascii: "n") } == 255)
     }
 
     @Test("the round trip is what is left of the time since our report when the receiver's delay is taken off")

@@ -4,7 +4,6 @@ import ByteCoding
 public enum RTCPPacket: Hashable, Sendable {
     case senderReport(SenderReport)
     case receiverReport(ReceiverReport)
-    case sourceDescription(SourceDescription)
     case genericNack(GenericNack)
     case transportFeedback(TransportFeedback)
     case pictureLossIndication(PictureLossIndication)
@@ -71,7 +70,6 @@ public enum RTCPPacket: Hashable, Sendable {
         switch self {
         case .senderReport(let packet): packet.write(into: &buffer)
         case .receiverReport(let packet): packet.write(into: &buffer)
-        case .sourceDescription(let packet): packet.write(into: &buffer)
         case .genericNack(let packet): packet.write(into: &buffer)
         case .transportFeedback(let packet): packet.write(into: &buffer)
         case .pictureLossIndication(let packet): packet.write(into: &buffer)
@@ -91,8 +89,6 @@ public enum RTCPPacket: Hashable, Sendable {
             return .senderReport(try SenderReport(reading: &reader, count: count))
         case (ReceiverReport.packetType, _):
             return .receiverReport(try ReceiverReport(reading: &reader, count: count))
-        case (SourceDescription.packetType, _):
-            return .sourceDescription(try SourceDescription(reading: &reader, count: count))
         case (Feedback.transport, GenericNack.format):
             return .genericNack(try GenericNack(reading: &reader))
         case (Feedback.transport, TransportFeedback.format):

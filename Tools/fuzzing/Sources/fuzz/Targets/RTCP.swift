@@ -18,13 +18,10 @@ extension FuzzTarget {
     }
 }
 
-/// Whether everything that was read from a packet is written again. Invalid UTF-8 is repaired, which may make a text
-/// too long.
+/// Whether everything that was read from a packet is written again.
 private func isWrittenWhole(_ packet: RTCPPacket) -> Bool {
-    func isASCII(_ text: String?) -> Bool { text?.utf8.allSatisfy { $0 < 0x80 } ?? true }
     switch packet {
     case .unknown: return false
-    case .sourceDescription(let description): return description.chunks.allSatisfy { isASCII($0.canonicalName) }
     case .estimatedMaximumBitRate(let estimate): return estimate.bitRate.bitsPerSecond < .max
     case .extendedReport(let report): return report.delays.count <= 255
     default: return true
