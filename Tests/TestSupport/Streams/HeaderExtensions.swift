@@ -1,8 +1,8 @@
 public import RTP
 
 extension RTPPacket {
-    /// The elements of a well-formed header extension in order (RFC 8285 section 4): a number that SDP's `a=extmap` maps
-    /// to an extension, and the data.
+    /// The elements of a well-formed header extension in order (RFC 8285 section 4): each is a number, which SDP's
+    /// `a=extmap` maps to an extension, and the data.
     public var extensionElements: [(id: UInt8, data: ArraySlice<UInt8>)] {
         let isOneByte = headerExtension.starts(with: [0xBE, 0xDE])
         var elements: [(id: UInt8, data: ArraySlice<UInt8>)] = []
