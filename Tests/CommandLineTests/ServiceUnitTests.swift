@@ -19,6 +19,14 @@ struct ServiceUnitTests {
         #expect(unit.contains("'screenrelay link' prints the invite link, which is not in the journal"))
     }
 
+    @Test("lets the captures give up their rights")
+    func sandboxes() {
+        let lines = ServiceUnit.text(program: "/bin/true").split(separator: "\n")
+        let last = lines.last { $0.hasPrefix("SystemCallFilter=") }
+        #expect(
+            last == "SystemCallFilter=seccomp landlock_create_ruleset landlock_add_rule landlock_restrict_self")
+    }
+
     @Test("isn't started again where the same would happen again")
     func lasting() {
         let lines = ServiceUnit.text(program: "/bin/true").split(separator: "\n")

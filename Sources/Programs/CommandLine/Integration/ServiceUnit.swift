@@ -29,6 +29,8 @@ public enum ServiceUnit {
         SystemCallArchitectures=native
         SystemCallFilter=@system-service
         SystemCallFilter=~@privileged @resources
+        # The captures give up rights with these, which the first group doesn't have in systemd 252.
+        SystemCallFilter=seccomp landlock_create_ruleset landlock_add_rule landlock_restrict_self
         SystemCallErrorNumber=EPERM
         UMask=0077
 
