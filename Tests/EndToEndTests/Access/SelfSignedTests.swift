@@ -154,14 +154,18 @@ extension EndToEnd {
             #expect(try CommandLineRun(["screenrelay", "link", "--pid", pid]).output.contains(last))
         }
 
-        @Test("that can't be kept is good for one run, and that is said")
+        @Test("that can't be kept is good for one run, also after SIGHUP, and that is said")
         func unkept() throws {
             mkdir(folder.file("screenrelay"), 0o700)
             try folder.write("screenrelay/self-signed.pem", Array("garbage".utf8))
             let host = try host()
             let link = try host.printedLink()
-            #expect(try shownFingerprint(of: link) == printedFingerprint(host))
+            let fingerprint = try printedFingerprint(host)
+            #expect(try shownFingerprint(of: link) == fingerprint)
             #expect(host.log.contains("a new one is made; the certificate is valid for this run only"))
+            host.child.terminate(SIGHUP)
+            try host.waitForLog("the certificate was not reloaded, and the old one stays in use: ")
+            #expect(try shownFingerprint(of: link) == fingerprint)
         }
     }
 }

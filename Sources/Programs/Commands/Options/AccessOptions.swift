@@ -106,6 +106,15 @@ enum AccessOptions {
         }
     }
 
+    /// The certificate that its files have now; nil if it has no files.
+    ///
+    /// - Throws: ``UsageError`` or ``CertificateFileError`` if a file can't be used. One for this run isn't made then:
+    ///   it would have another fingerprint than the one in use.
+    static func keptCertificate(_ options: ParsedOptions) throws -> ServerCertificate? {
+        guard try makesCertificate(options) else { return try certificate(options) }
+        return try CertificateFile()?.certificate(for: AdvertiseOption.addresses(options).map(\.host))
+    }
+
     /// The certificate that is kept, or one for this run if that is impossible.
     private static func selfSigned(for addresses: [String]) throws(UsageError) -> ServerCertificate {
         do throws(CertificateFileError) {

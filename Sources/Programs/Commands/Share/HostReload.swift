@@ -20,7 +20,7 @@ struct HostReload: Sendable {
     }
 
     private func readCertificate() throws {
-        guard host.configuration.certificate != nil, let certificate = try AccessOptions.certificate(options) else {
+        guard host.configuration.certificate != nil, let certificate = try AccessOptions.keptCertificate(options) else {
             return
         }
         try host.use(certificate)
