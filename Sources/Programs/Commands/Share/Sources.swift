@@ -87,6 +87,8 @@ final class Sources: Sendable {
             }
             readings.withLock { $0.append(Reading(source: source, pull: pull)) }
         } catch {
+            // The next reload can then add the track again. The first one stays.
+            host.removeTrack(target.name, from: host.room)
             throw .system("--source \(address): \(error)")
         }
     }
