@@ -174,6 +174,8 @@ enum HostOptions {
         let addresses = host.reachableAddresses
         // A user who has opened the usual port in a firewall has to know.
         let port = host.usesOtherMediaPort ? ["The usual UDP port is in use: viewers use port \(host.mediaPort)."] : []
+        // A socket that was passed on for this machine alone, of which a warning tells.
+        if host.addresses.allSatisfy(\.isLoopback) { return port }
         if addresses.isEmpty {
             return [
                 "This machine is on no network: no other machine can open the invite link. Connect it, then try again."
