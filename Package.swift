@@ -444,7 +444,7 @@ let package = Package(
         tests(
             "CommandLineTests",
             [
-                "CConfinement", "CommandLine", "Processes", "LinkTransport", "RecordingFiles", "MediaTypes",
+                "CConfinement", "CLinux", "CommandLine", "Processes", "LinkTransport", "RecordingFiles", "MediaTypes",
                 "TestSupport", "Threading",
             ]),
         tests(

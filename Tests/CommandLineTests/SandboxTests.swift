@@ -1,4 +1,5 @@
 import CConfinement
+import CLinux
 import Glibc
 import LinkTransport
 import TestSupport
@@ -31,6 +32,9 @@ struct SandboxTests {
                 "seccomp": outcome.seccompError,
                 "a program": startProgram(),
                 "a signal": code(kill(getppid(), 0)),
+                "a signal by a socket": code(fcntl(-1, F_SETOWN, getppid())),
+                // There is no process -1.
+                "another's limits": code(shim_limit_address_space(-1, 0)),
                 "a file's mode": code(chmod(file, 0o644)),
                 "a file's size": code(truncate(file, 1)),
                 "accepting": code(accept(-1, nil, nil)),
@@ -38,8 +42,8 @@ struct SandboxTests {
         }
         #expect(
             codes == [
-                "seccomp": 0, "a program": EPERM, "a signal": EPERM, "a file's mode": EPERM, "a file's size": EPERM,
-                "accepting": EPERM,
+                "seccomp": 0, "a program": EPERM, "a signal": EPERM, "a signal by a socket": EPERM,
+                "another's limits": EPERM, "a file's mode": EPERM, "a file's size": EPERM, "accepting": EPERM,
             ])
     }
 

@@ -46,7 +46,7 @@ static inline int shim_refuse_calls(uint32_t families, int for_all_threads) {
         // Those of the x32 ABI.
         SHIM_JUMP(BPF_JGE, 0x40000000, 0, 1), SHIM_FAIL(EPERM),
         SHIM_REFUSE(fork), SHIM_REFUSE(vfork), SHIM_REFUSE(chmod), SHIM_REFUSE(chown), SHIM_REFUSE(lchown),
-        SHIM_REFUSE(modify_ldt),
+        SHIM_REFUSE(modify_ldt), SHIM_REFUSE(utime), SHIM_REFUSE(utimes), SHIM_REFUSE(futimesat),
 #endif
         // Programs, and processes besides our threads (CLONE_THREAD). clone3(2) has its flags in memory, which a filter
         // can't read: glibc does without it, as on a kernel that doesn't have it.
@@ -66,14 +66,20 @@ static inline int shim_refuse_calls(uint32_t families, int for_all_threads) {
         SHIM_REFUSE(removexattr), SHIM_REFUSE(lremovexattr), SHIM_REFUSE_NUMBER(466 /* removexattrat */),
         SHIM_REFUSE_NUMBER(469 /* file_setattr */), SHIM_REFUSE(utimensat), SHIM_REFUSE(open_by_handle_at),
 
-        // Other processes. Signals may go to our own threads, and none into a terminal as if they were typed.
+        // Other processes. Signals may go to our own threads, and none into a terminal as if they were typed. No
+        // descriptor may send a signal to another process (F_SETOWN, or the two ioctls, whose names are in the kernel's
+        // header only), and no other process's limits may be set: 0 is this one.
         SHIM_REFUSE(ptrace), SHIM_REFUSE(process_vm_readv), SHIM_REFUSE(process_vm_writev), SHIM_REFUSE(kcmp),
         SHIM_REFUSE(pidfd_open), SHIM_REFUSE(pidfd_getfd), SHIM_REFUSE(pidfd_send_signal), SHIM_REFUSE(kill),
         SHIM_REFUSE(tkill), SHIM_REFUSE(rt_sigqueueinfo), SHIM_REFUSE(rt_tgsigqueueinfo),
         SHIM_CALL(__NR_tgkill, 4), SHIM_LOAD(args[0]), SHIM_JUMP(BPF_JEQ, (uint32_t)getpid(), 0, 1), SHIM_ALLOW,
         SHIM_FAIL(EPERM),
-        SHIM_CALL(__NR_ioctl, 5), SHIM_LOAD(args[1]), SHIM_JUMP(BPF_JEQ, TIOCSTI, 1, 0),
-        SHIM_JUMP(BPF_JEQ, TIOCLINUX, 0, 1), SHIM_FAIL(EPERM), SHIM_ALLOW,
+        SHIM_CALL(__NR_fcntl, 5), SHIM_LOAD(args[1]), SHIM_JUMP(BPF_JEQ, __F_SETOWN, 1, 0),
+        SHIM_JUMP(BPF_JEQ, __F_SETOWN_EX, 0, 1), SHIM_FAIL(EPERM), SHIM_ALLOW,
+        SHIM_CALL(__NR_ioctl, 7), SHIM_LOAD(args[1]), SHIM_JUMP(BPF_JEQ, TIOCSTI, 3, 0),
+        SHIM_JUMP(BPF_JEQ, TIOCLINUX, 2, 0), SHIM_JUMP(BPF_JEQ, 0x8901 /* FIOSETOWN */, 1, 0),
+        SHIM_JUMP(BPF_JEQ, 0x8902 /* SIOCSPGRP */, 0, 1), SHIM_FAIL(EPERM), SHIM_ALLOW,
+        SHIM_CALL(__NR_prlimit64, 4), SHIM_LOAD(args[0]), SHIM_JUMP(BPF_JEQ, 0, 0, 1), SHIM_ALLOW, SHIM_FAIL(EPERM),
 
         // The kernel.
         SHIM_REFUSE(bpf), SHIM_REFUSE(perf_event_open), SHIM_REFUSE(io_uring_setup), SHIM_REFUSE(userfaultfd),
