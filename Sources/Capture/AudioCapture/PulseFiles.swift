@@ -7,7 +7,10 @@ public enum PulseFiles {
     public static var readable: [String] {
         let home = variable("HOME") ?? getpwuid(getuid()).map { String(cString: $0.pointee.pw_dir) } ?? "/"
         let settings = variable("XDG_CONFIG_HOME") ?? home + "/.config"
-        return [settings + "/pulse", home + "/.pulse", home + "/.pulse-cookie", "/dev/urandom", "/dev/shm"]
+        let folders = [settings + "/pulse", home + "/.pulse"]
+        // Each may be a link to a file elsewhere.
+        let files = folders.map { $0 + "/client.conf" } + [settings + "/pulse/cookie", home + "/.pulse-cookie"]
+        return folders + files + ["/dev/urandom", "/dev/shm"]
             + ["PULSE_CLIENTCONFIG", "PULSE_COOKIE"].compactMap(variable)
     }
 
