@@ -5,7 +5,8 @@ public import LinkTransport
 public import Threading
 
 /// The rights that a program that captures keeps once it has opened what it captures. It gives up all others for good:
-/// an attacker who controls it, through a fault in it or its libraries, gets little more than what it captures.
+/// an attacker who controls it, through a fault in it or its libraries, gets little more than what it captures, and
+/// what the server that it captures from does for any client.
 public struct Sandbox: Sendable {
     /// The sockets that may still be opened.
     public enum Sockets: Sendable {
