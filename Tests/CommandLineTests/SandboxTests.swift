@@ -113,13 +113,20 @@ struct SandboxTests {
     func sockets(address: String, allowed: [Int32]) throws {
         // The last one is AF_ALG, the kernel's ciphers.
         let families = [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, 38]
-        let codes = try inside(Sandbox(for: LinkAddress(parsing: address))) { _ in
-            families.map { family in
-                let descriptor = socket(family, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        let type = Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let (codes, pairCode) = try inside(Sandbox(for: LinkAddress(parsing: address))) { _ -> ([Int32], Int32) in
+            let codes = families.map { family in
+                let descriptor = socket(family, type, 0)
                 defer { close(descriptor) }
                 return code(descriptor)
             }
+            // A datagram from one of a pair may go to any Unix socket.
+            var pair: [Int32] = [-1, -1]
+            let pairCode = code(socketpair(AF_UNIX, type, 0, &pair))
+            for descriptor in pair { close(descriptor) }
+            return (codes, pairCode)
         }
+        #expect(pairCode == (allowed.contains(AF_UNIX) ? 0 : EPERM))
         // A machine may have no IPv6.
         for (family, code) in zip(families, codes) { #expect((code == EPERM) != allowed.contains(family), "\(family)") }
     }

@@ -54,10 +54,11 @@ static inline int shim_refuse_calls(uint32_t families, int for_all_threads) {
         SHIM_CALL(__NR_clone3, 1), SHIM_FAIL(ENOSYS),
         SHIM_CALL(__NR_clone, 4), SHIM_LOAD(args[0]), SHIM_JUMP(BPF_JSET, 0x10000, 0, 1), SHIM_ALLOW, SHIM_FAIL(EPERM),
 
-        // Sockets. An argument's lower half comes first in memory, and is all that the kernel reads of these.
-        SHIM_CALL(__NR_socket, 8), SHIM_LOAD(args[0]), SHIM_JUMP(BPF_JGE, 32, 5, 0), BPF_STMT(BPF_MISC | BPF_TAX, 0),
-        BPF_STMT(BPF_LD | BPF_IMM, 1), BPF_STMT(BPF_ALU | BPF_LSH | BPF_X, 0), SHIM_JUMP(BPF_JSET, families, 0, 1),
-        SHIM_ALLOW, SHIM_FAIL(EPERM),
+        // Sockets. One of a pair can send datagrams to other Unix sockets, too. An argument's lower half comes first in
+        // memory, and is all that the kernel reads of these.
+        SHIM_JUMP(BPF_JEQ, __NR_socket, 1, 0), SHIM_CALL(__NR_socketpair, 8), SHIM_LOAD(args[0]),
+        SHIM_JUMP(BPF_JGE, 32, 5, 0), BPF_STMT(BPF_MISC | BPF_TAX, 0), BPF_STMT(BPF_LD | BPF_IMM, 1),
+        BPF_STMT(BPF_ALU | BPF_LSH | BPF_X, 0), SHIM_JUMP(BPF_JSET, families, 0, 1), SHIM_ALLOW, SHIM_FAIL(EPERM),
         SHIM_REFUSE(listen), SHIM_REFUSE(accept), SHIM_REFUSE(accept4),
 
         // Files, which are changed here without being opened.
