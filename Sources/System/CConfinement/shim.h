@@ -1,17 +1,15 @@
 #pragma once
 // How a process gives up system calls (seccomp(2)) and files (landlock(7)) for good. The filter is written by hand:
 // libseccomp would need the same list and the same checks of arguments, and be one more library in two small programs.
+// Nothing is included that declares a structure of the C library: it would count as this module's, and Swift files that
+// use it with Glibc would not compile wherever this module happens to be loaded first.
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #if defined(__x86_64__)
 #define SHIM_ARCHITECTURE AUDIT_ARCH_X86_64
@@ -35,9 +33,9 @@
 /// sockets of a family without its bit (1 << AF_UNIX) in `families`, accept connections, change files by their names,
 /// reach other processes, or reach parts of the kernel that often had faults. 0, or an errno.
 ///
-/// The process must have given up gaining privileges (PR_SET_NO_NEW_PRIVS). What isn't for all threads is for the
-/// calling thread, and for those that it starts.
-static inline int shim_refuse_calls(uint32_t families, int for_all_threads) {
+/// The process, whose number is `process`, must have given up gaining privileges (PR_SET_NO_NEW_PRIVS). What isn't for
+/// all threads is for the calling thread, and for those that it starts.
+static inline int shim_refuse_calls(uint32_t families, int for_all_threads, int process) {
     struct sock_filter filter[] = {
         // Calls in the manner of another architecture have other numbers.
         SHIM_LOAD(arch), SHIM_JUMP(BPF_JEQ, SHIM_ARCHITECTURE, 1, 0), SHIM_FAIL(EPERM),
@@ -68,17 +66,16 @@ static inline int shim_refuse_calls(uint32_t families, int for_all_threads) {
         SHIM_REFUSE_NUMBER(469 /* file_setattr */), SHIM_REFUSE(utimensat), SHIM_REFUSE(open_by_handle_at),
 
         // Other processes. Signals may go to our own threads, and none into a terminal as if they were typed. No
-        // descriptor may send a signal to another process (F_SETOWN, or the two ioctls, whose names are in the kernel's
-        // header only), and no other process's limits may be set: 0 is this one.
+        // descriptor may send a signal to another process, and no other process's limits may be set: 0 is this one.
         SHIM_REFUSE(ptrace), SHIM_REFUSE(process_vm_readv), SHIM_REFUSE(process_vm_writev), SHIM_REFUSE(kcmp),
         SHIM_REFUSE(pidfd_open), SHIM_REFUSE(pidfd_getfd), SHIM_REFUSE(pidfd_send_signal), SHIM_REFUSE(kill),
         SHIM_REFUSE(tkill), SHIM_REFUSE(rt_sigqueueinfo), SHIM_REFUSE(rt_tgsigqueueinfo),
-        SHIM_CALL(__NR_tgkill, 4), SHIM_LOAD(args[0]), SHIM_JUMP(BPF_JEQ, (uint32_t)getpid(), 0, 1), SHIM_ALLOW,
+        SHIM_CALL(__NR_tgkill, 4), SHIM_LOAD(args[0]), SHIM_JUMP(BPF_JEQ, (uint32_t)process, 0, 1), SHIM_ALLOW,
         SHIM_FAIL(EPERM),
-        SHIM_CALL(__NR_fcntl, 5), SHIM_LOAD(args[1]), SHIM_JUMP(BPF_JEQ, __F_SETOWN, 1, 0),
-        SHIM_JUMP(BPF_JEQ, __F_SETOWN_EX, 0, 1), SHIM_FAIL(EPERM), SHIM_ALLOW,
-        SHIM_CALL(__NR_ioctl, 7), SHIM_LOAD(args[1]), SHIM_JUMP(BPF_JEQ, TIOCSTI, 3, 0),
-        SHIM_JUMP(BPF_JEQ, TIOCLINUX, 2, 0), SHIM_JUMP(BPF_JEQ, 0x8901 /* FIOSETOWN */, 1, 0),
+        SHIM_CALL(__NR_fcntl, 5), SHIM_LOAD(args[1]), SHIM_JUMP(BPF_JEQ, 8 /* F_SETOWN */, 1, 0),
+        SHIM_JUMP(BPF_JEQ, 15 /* F_SETOWN_EX */, 0, 1), SHIM_FAIL(EPERM), SHIM_ALLOW,
+        SHIM_CALL(__NR_ioctl, 7), SHIM_LOAD(args[1]), SHIM_JUMP(BPF_JEQ, 0x5412 /* TIOCSTI */, 3, 0),
+        SHIM_JUMP(BPF_JEQ, 0x541C /* TIOCLINUX */, 2, 0), SHIM_JUMP(BPF_JEQ, 0x8901 /* FIOSETOWN */, 1, 0),
         SHIM_JUMP(BPF_JEQ, 0x8902 /* SIOCSPGRP */, 0, 1), SHIM_FAIL(EPERM), SHIM_ALLOW,
         SHIM_CALL(__NR_prlimit64, 4), SHIM_LOAD(args[0]), SHIM_JUMP(BPF_JEQ, 0, 0, 1), SHIM_ALLOW, SHIM_FAIL(EPERM),
 
@@ -128,17 +125,15 @@ static const uint64_t shim_landlock_read_file = 1 << 2;
 static const uint64_t shim_landlock_list = 1 << 3;
 static const uint64_t shim_landlock_make_folder = 1 << 7;
 
-/// Allows these rights to a file, or to a folder and all below it. Leaves out a path where nothing is.
-static inline void shim_landlock_allow(int rules, const char *path, uint64_t rights) {
+/// O_PATH, which the Glibc module leaves out.
+static const int32_t shim_path_only = 010000000;
+
+/// Allows these rights to the file, or to the folder and all below it, that `place` is a descriptor of. To a file, the
+/// kernel allows no right that only folders have.
+static inline void shim_landlock_allow(int rules, int place, uint64_t rights) {
     extern long syscall(long number, ...);
-    struct stat status;
-    int place = open(path, __O_PATH | O_CLOEXEC);
-    if (place < 0) return;
-    // To a file, the kernel allows no right that only folders have.
-    if (fstat(place, &status) == 0 && !S_ISDIR(status.st_mode)) rights &= shim_landlock_read_file;
     struct __attribute__((packed)) { uint64_t rights; int32_t place; } rule = {rights, place};
     syscall(445, (long)rules, 1L /* LANDLOCK_RULE_PATH_BENEATH */, &rule, 0L);
-    close(place);
 }
 
 /// Applies the rules to this thread and those that it starts; 0, or an errno. The process must have given up gaining

@@ -71,7 +71,7 @@ public struct Sandbox: Sendable {
         let hasOlderThreads = stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink > 3
         let version = refuseFiles()
         return Outcome(
-            seccompError: shim_refuse_calls(families, forAllThreads ? 1 : 0), landlockVersion: version,
+            seccompError: shim_refuse_calls(families, forAllThreads ? 1 : 0, getpid()), landlockVersion: version,
             hasOlderThreads: hasOlderThreads)
     }
 
@@ -83,9 +83,19 @@ public struct Sandbox: Sendable {
         guard rules >= 0 else { return 0 }
         defer { close(rules) }
         let files = readable + (sockets == .network ? Self.filesForNames : [])
-        for path in files { shim_landlock_allow(rules, path, shim_landlock_read_file | shim_landlock_list) }
-        for path in listable { shim_landlock_allow(rules, path, shim_landlock_list | shim_landlock_make_folder) }
+        for path in files { Self.allow(path, shim_landlock_read_file | shim_landlock_list, rules) }
+        for path in listable { Self.allow(path, shim_landlock_list | shim_landlock_make_folder, rules) }
         return shim_landlock_enter(rules) == 0 ? version : 0
+    }
+
+    /// Leaves out a path where nothing is.
+    private static func allow(_ path: String, _ rights: UInt64, _ rules: Int32) {
+        let place = open(path, shim_path_only | O_CLOEXEC)
+        guard place >= 0 else { return }
+        defer { close(place) }
+        var status = stat()
+        let isFile = fstat(place, &status) == 0 && status.st_mode & S_IFMT != S_IFDIR
+        shim_landlock_allow(rules, place, isFile ? rights & shim_landlock_read_file : rights)
     }
 
     /// The folders whose files getaddrinfo(3) reads: its settings, and its libraries. OpenSSL has settings there too.
