@@ -1,3 +1,5 @@
+// Structures of the C library count as one of these two modules', whichever the compiler loads first.
+import CLinux
 import Glibc
 
 /// Writes a file and replaces an existing one. If that fails, returns false with the reason in `errno`.

@@ -1,3 +1,5 @@
+// Structures of the C library count as one of these two modules', whichever the compiler loads first.
+import CLinux
 import Clocks
 import Glibc
 import MediaTypes

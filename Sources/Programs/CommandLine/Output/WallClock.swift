@@ -1,3 +1,5 @@
+// Structures of the C library count as one of these two modules', whichever the compiler loads first.
+import CLinux
 import Glibc
 
 /// A point in time by the system's clock.
