@@ -90,5 +90,33 @@ extension EndToEnd {
             #expect(try status("second-token-of-16,Mohn") == 200)
             #expect(host.stop() == .exited(0))
         }
+
+        @Test("a shell that ends hangs up its jobs before their terminal is gone: they end all the same")
+        func shellEnds() throws {
+            let program = try #require(builtProgram("screenrelay"))
+            let words = ["host", "--link", "unix:" + folder.file("s.sock")] + LinkSocket.hostOptions
+            let (output, log, pid) = (folder.file("output"), folder.file("log"), folder.file("pid"))
+            func wait(for text: String, in file: String) -> String {
+                "until grep -q '\(text)' \(file); do sleep 0.1; done"
+            }
+            let lines = [
+                // Each job has a process group, as in a shell that somebody types into.
+                "set -m", "touch \(output) \(log)",
+                "\(program) \(words.joined(separator: " ")) >\(output) 2>\(log) & echo $! >\(pid)",
+                wait(for: "Ctrl-C ends it", in: output), "kill -HUP $(cat \(pid))",
+                wait(for: "the tokens were reloaded", in: log),
+            ]
+            try folder.write("job.sh", Array((lines.joined(separator: "\n") + "\n").utf8))
+            var launch = Launch("/usr/bin/script", ["-q", "-c", "exec bash \(folder.file("job.sh"))", "/dev/null"])
+            launch.environment = RunningProgram.environment
+            launch.standardInput = .pipe
+            launch.standardOutput = .null
+            let terminal = try ChildProcess(launch)
+            #expect(try #require(terminal.wait(within: .seconds(30))) == .exited(0))
+            let text = String(decoding: try fileBytes(pid), as: UTF8.self)
+            let host = try #require(Int32(text.trimmingPrefix { $0.isWhitespace }.prefix { $0.isNumber }))
+            defer { kill(host, SIGKILL) }
+            try eventually("the host has ended") { !isRunning(host) }
+        }
     }
 }

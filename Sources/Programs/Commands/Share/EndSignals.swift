@@ -72,20 +72,29 @@ final class EndSignals: Sendable {
     }
 
     private func wait(until deadline: MonotonicTime, orUntil condition: () -> Bool) -> Int32? {
+        // When to look whether the terminal is still there.
+        var check = MonotonicTime.distantFuture
         while true {
             if let code = code.withLock({ $0 }) { return code }
-            if condition() || MonotonicTime.now() >= deadline { return nil }
+            let now = MonotonicTime.now()
+            if condition() || now >= deadline { return nil }
+            if now >= check {
+                guard Self.hasTerminal else { return 0 }
+                check = .distantFuture
+            }
             var entries = [
                 pollfd(signals),
                 pollfd(wake.descriptor),
             ]
-            waitForEvents(&entries, until: deadline)
+            waitForEvents(&entries, until: min(deadline, check))
             if entries[0].isReady, let number = takeSignal(from: signals) {
                 // If the terminal was closed, end: a screen must not stay shared unnoticed.
                 if number == SIGHUP, !hadTerminal || Self.hasTerminal, let reload = onReload.withLock({ $0 }) {
                     manager?.tell(.reloading(since: .now()))
                     reload()
                     manager?.tell(.ready())
+                    // A shell that ends sends the signal to its jobs while their terminal is still open.
+                    if hadTerminal { check = .now() + .seconds(2) }
                     continue
                 }
                 guard number == SIGUSR1 else {
