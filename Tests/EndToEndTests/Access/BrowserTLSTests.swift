@@ -123,7 +123,9 @@ extension EndToEndInBrowser {
         func hangUp() throws {
             let folder = try TemporaryFolder()
             let host = try RunningProgram(
-                "screenrelay", ["host", "--link", "unix:s.sock"] + LinkSocket.hostOptions, folder: folder.path)
+                "screenrelay",
+                ["host", "--link", "unix:s.sock", "--token-file", folder.file("token")] + LinkSocket.hostOptions,
+                folder: folder.path)
             _ = try host.printedLink()
             host.child.terminate(SIGHUP)
             try host.waitForLog("the tokens were reloaded")

@@ -75,6 +75,7 @@ extension EndToEnd {
             try folder.write("password", Array("Mohn".utf8))
             host.child.terminate(SIGHUP)
             try host.waitForLog("the tokens were reloaded")
+            try host.waitForLog("the password was reloaded")
             #expect(try status("second-token-of-16,Mohn") == 200)
             #expect(try status("first-token-of-16,Sesam") == 401)
             let pid = "\(host.child.processID)"
@@ -94,7 +95,9 @@ extension EndToEnd {
         @Test("a shell that ends hangs up its jobs before their terminal is gone: they end all the same")
         func shellEnds() throws {
             let program = try #require(builtProgram("screenrelay"))
-            let words = ["host", "--link", "unix:" + folder.file("s.sock")] + LinkSocket.hostOptions
+            let words =
+                ["host", "--link", "unix:" + folder.file("s.sock"), "--token-file", folder.file("token")]
+                + LinkSocket.hostOptions
             let (output, log, pid) = (folder.file("output"), folder.file("log"), folder.file("pid"))
             func wait(for text: String, in file: String) -> String {
                 "until grep -q '\(text)' \(file); do sleep 0.1; done"

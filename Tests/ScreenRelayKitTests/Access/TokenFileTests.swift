@@ -71,7 +71,8 @@ struct TokenFileTests {
         configuration.furtherRooms = [HostRoom(name: "attic", token: "attic-token")]
         configuration.furtherRooms[0].tokenFile = second
         configuration.administration = Administration(token: "master", allowsNetwork: true, tokenFile: first.path)
-        #expect(configuration.readTokens().isEmpty)
+        let all = configuration.readTokens()
+        #expect(all.count == 3 && all.errors.isEmpty)
         #expect(configuration.token == unkept && configuration.presentingToken == "first-token-of-16")
         #expect(configuration.furtherRooms[0].token == "second-token-of-16")
         #expect(configuration.administration?.token == "first-token-of-16")
@@ -79,7 +80,9 @@ struct TokenFileTests {
         unlink(first.path)
         try folder.write("second", Array("short".utf8))
         let missing = TokenFileError.notReadable(path: first.path, errno: ENOENT)
-        #expect(configuration.readTokens() == [missing, .notAToken(path: second.path), missing])
+        let none = configuration.readTokens()
+        #expect(none.count == 0)
+        #expect(none.errors == [missing, .notAToken(path: second.path), missing])
         #expect(configuration.furtherRooms[0].token == "second-token-of-16")
         #expect(configuration.administration?.token == "first-token-of-16")
         #expect(try folder.names() == ["second"])

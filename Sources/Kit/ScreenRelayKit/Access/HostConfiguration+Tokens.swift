@@ -1,12 +1,17 @@
 import Signalling
 
 extension HostConfiguration {
-    /// Reads the tokens that files keep again. A token whose file can't be used stays; the errors are returned.
-    public mutating func readTokens() -> [TokenFileError] {
+    /// Reads the tokens that files keep again. A token whose file can't be used stays.
+    ///
+    /// - Returns: how many tokens were read, and why the others could not be.
+    public mutating func readTokens() -> (count: Int, errors: [TokenFileError]) {
+        var count = 0
         var errors: [TokenFileError] = []
         func read(_ file: TokenFile?, _ token: inout String?) {
             do throws(TokenFileError) {
-                if let file { token = try file.kept() }
+                guard let file else { return }
+                token = try file.kept()
+                count += 1
             } catch {
                 errors.append(error)
             }
@@ -23,6 +28,6 @@ extension HostConfiguration {
             administration = Administration(
                 token: token ?? old.token, allowsNetwork: old.allowsNetwork, tokenFile: path)
         }
-        return errors
+        return (count, errors)
     }
 }

@@ -30,14 +30,19 @@ struct HostReload: Sendable {
 
     private func readAccess() {
         var configuration = host.configuration
-        for error in configuration.readTokens() {
+        let tokens = configuration.readTokens()
+        for error in tokens.errors {
             log.error("a token was not reloaded, and the old one stays in use: \(error)")
         }
+        var readsPassword = false
         attempt("the password was", "the old one stays") {
-            if options.has("password-file") { configuration.password = try AccessOptions.password(options) }
+            guard options.has("password-file") else { return }
+            configuration.password = try AccessOptions.password(options)
+            readsPassword = true
         }
         host.use(accessOf: configuration)
-        log.info("the tokens were reloaded")
+        if tokens.count > 0 { log.info("the tokens were reloaded") }
+        if readsPassword { log.info("the password was reloaded") }
     }
 
     private func readSources() throws {
