@@ -88,8 +88,14 @@ struct SandboxTests {
         let outcome = Sandbox.Outcome(seccompError: 0, landlockVersion: version, hasOlderThreads: false)
         let files = version > 0 ? "by Landlock 7" : "not (no Landlock)"
         #expect("\(outcome)" == "system calls by seccomp, files \(files)")
+        #expect(outcome.level == .debug)
         let failed = Sandbox.Outcome(seccompError: EINVAL, landlockVersion: 7, hasOlderThreads: true)
         #expect("\(failed)" == "system calls not (Invalid argument), files by Landlock 7 except on older threads")
+        #expect(failed.level == .warning)
+        let partial = Sandbox.Outcome(
+            seccompError: 0, landlockVersion: 0, landlockError: EINVAL, hasOlderThreads: false)
+        #expect("\(partial)" == "system calls by seccomp, files not (Landlock: Invalid argument)")
+        #expect(partial.level == .debug)
     }
 
     @Test("starts threads and signals them")

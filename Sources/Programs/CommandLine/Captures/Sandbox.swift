@@ -35,13 +35,14 @@ public struct Sandbox: Sendable {
     }
 
     /// Gives up all other rights. Logs what the kernel enforces: if it lacks something, the program works without it.
+    /// Only without seccomp is that a warning.
     ///
     /// Landlock confines only the calling thread and those that it starts. The log's thread is therefore held back
     /// until now (``LineWriter/hold()``); the caller has to start its others later, too.
     public func enter(log: EventLog) {
         let outcome = enter()
         LineWriter.standardError.resume()
-        log.debug("confined: \(outcome)")
+        log.write(outcome.level, "confined: \(outcome)")
     }
 
     /// What the kernel enforces.
@@ -50,12 +51,18 @@ public struct Sandbox: Sendable {
         var seccompError: Int32
         /// The version of Landlock that confines this thread; 0 if none does.
         var landlockVersion: Int32
+        /// The errno with which the kernel's Landlock failed; 0 if it didn't, or if the kernel has none.
+        var landlockError: Int32 = 0
         /// Whether there were other threads, which Landlock doesn't confine.
         var hasOlderThreads: Bool
 
+        /// How much it matters.
+        var level: EventLog.Level { seccompError == 0 ? .debug : .warning }
+
         var description: String {
             let calls = seccompError == 0 ? "by seccomp" : "not (\(String(cString: strerror(seccompError))))"
-            let files = landlockVersion > 0 ? "by Landlock \(landlockVersion)" : "not (no Landlock)"
+            let problem = landlockError == 0 ? "no Landlock" : "Landlock: \(String(cString: strerror(landlockError)))"
+            let files = landlockVersion > 0 ? "by Landlock \(landlockVersion)" : "not (\(problem))"
             return "system calls \(calls), files \(files)" + (hasOlderThreads ? " except on older threads" : "")
         }
     }
@@ -69,23 +76,25 @@ public struct Sandbox: Sendable {
         var tasks = stat()
         // The folder has two links, and one for each thread.
         let hasOlderThreads = stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink > 3
-        let version = refuseFiles()
+        let files = refuseFiles()
         return Outcome(
-            seccompError: shim_refuse_calls(families, forAllThreads ? 1 : 0, getpid()), landlockVersion: version,
-            hasOlderThreads: hasOlderThreads)
+            seccompError: shim_refuse_calls(families, forAllThreads ? 1 : 0, getpid()), landlockVersion: files.version,
+            landlockError: files.error, hasOlderThreads: hasOlderThreads)
     }
 
-    /// Returns the version of Landlock that applies from now on; 0 if none does.
-    private func refuseFiles() -> Int32 {
+    /// Returns the version of Landlock that applies from now on, 0 if none does; and the errno of a failure, otherwise
+    /// 0.
+    private func refuseFiles() -> (version: Int32, error: Int32) {
         let version = shim_landlock_version()
-        guard version > 0 else { return 0 }
+        guard version > 0 else { return (0, 0) }
         let rules = shim_landlock_rules(version)
-        guard rules >= 0 else { return 0 }
+        guard rules >= 0 else { return (0, errno) }
         defer { close(rules) }
         let files = readable + (sockets == .network ? Self.filesForNames : [])
         for path in files { Self.allow(path, shim_landlock_read_file | shim_landlock_list, rules) }
         for path in listable { Self.allow(path, shim_landlock_list | shim_landlock_make_folder, rules) }
-        return shim_landlock_enter(rules) == 0 ? version : 0
+        let error = shim_landlock_enter(rules)
+        return (error == 0 ? version : 0, error)
     }
 
     /// Leaves out a path where nothing is.
