@@ -128,8 +128,8 @@ struct PortCheck {
         var missing: [TransportAddress] = []
         for address in addresses {
             // An address that is only being set up (IPv6 does that for a second) can't be sent from.
-            guard let sender = try? UDPSocket(bindingTo: address.withPort(0)) else { continue }
-            if sender.send(question, along: NetworkPath(peer: address, local: address.withPort(0))) {
+            guard let sender = try? UDPSocket(bindingTo: address.with(port: 0)) else { continue }
+            if sender.send(question, along: NetworkPath(peer: address, local: address.with(port: 0))) {
                 missing.append(address)
             }
         }
@@ -152,11 +152,5 @@ struct PortCheck {
                 "UDP port \(port) is blocked: packets from this machine to \(places) didn't arrive within 1 s",
                 todo: "allow it in the firewall: ufw allow \(port)/udp, or firewall-cmd --add-port=\(port)/udp")
         ]
-    }
-}
-
-extension TransportAddress {
-    fileprivate func withPort(_ port: UInt16) -> TransportAddress {
-        TransportAddress(family: family, high: high, low: low, port: port, scope: scope)
     }
 }
