@@ -202,7 +202,7 @@ let package = Package(
         program("Rooms", "embed-page", ["PageBundling"]),
         .plugin(
             name: "EmbedPage", capability: .buildTool(), dependencies: ["embed-page"], path: "Plugins/EmbedPage"),
-        shell("Rooms", "Viewer", ["CGLib"], exclude: ["page"], plugins: ["EmbedPage"]),
+        shell("Rooms", "Viewer", ["CGLib", "MediaTypes"], exclude: ["page"], plugins: ["EmbedPage"]),
         shell(
             "Rooms", "Signalling",
             [

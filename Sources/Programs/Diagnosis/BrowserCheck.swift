@@ -21,7 +21,7 @@ public struct BrowserCheck {
     /// Waits for the report. `show` is given the page's link.
     public func findings(show: (String) -> Void) -> [Finding] {
         // Only who has the link can report, and not a page that another site opened.
-        let key = SecureRandom.bytes(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let key = SecureRandom.bytes(16).hexadecimal()
         guard let server = PageServer(path: "/\(key)", page: Self.page) else {
             return [Finding("browser", "no port for the page: \(String(cString: strerror(errno)))", todo: "")]
         }

@@ -1,9 +1,10 @@
 import CGLib
+import MediaTypes
 
 /// SHA-256 of a text.
 enum Digest {
     static func hexadecimal(of text: String) -> String {
-        bytes(of: text).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        bytes(of: text).hexadecimal()
     }
 
     /// As in Content-Security-Policy.
