@@ -34,8 +34,7 @@ public struct PublicationRecording {
             add(encoder.encode(.format(newCodec)), at: time)
         }
         // After a gap, recording resumes at a picture notice, so each picture has one.
-        let nothing = PixelRectangle(x: 0, y: 0, width: 0, height: 0)
-        let notice = PictureNotice(sequenceNumber: count, damage: nothing)
+        let notice = PictureNotice(sequenceNumber: count, damage: .nothing)
         count &+= 1
         add(encoder.encode(.picture(notice), captureTime: frame.captureTime), at: time)
         // A frame that the link would not take isn't recorded either.
