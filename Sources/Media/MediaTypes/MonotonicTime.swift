@@ -97,8 +97,7 @@ public struct Interval: Hashable, Comparable, Sendable {
         return Interval(nanoseconds: product)
     }
 
-    /// The length divided by `divisor`, rounded toward zero. `divisor` is always a constant of this code base, never
-    /// zero or -1.
+    /// The length divided by `divisor`, which must be above 0; rounded toward zero.
     public static func / (interval: Interval, divisor: Int64) -> Interval {
         Interval(nanoseconds: interval.nanoseconds / divisor)
     }
