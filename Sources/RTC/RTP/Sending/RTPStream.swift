@@ -88,7 +88,7 @@ public struct RTPStream: Sendable {
     /// Writes the packet at `index` of a frame with the next sequence number.
     ///
     /// - Parameters:
-    ///   - streamFrame: the frame, and how this stream sends it.
+    ///   - frame: the frame, and how this stream sends it.
     ///   - extensions: the header extensions to write. Those that the session has not negotiated are left out, and so
     ///     is an unknown capture time, and so are samples that are not known yet. The transport-wide number is written
     ///     if there is one, whether listed or not.
@@ -96,33 +96,34 @@ public struct RTPStream: Sendable {
     ///     the transport. It is used if and only if the result has it.
     /// - Returns: the packet sent; nil, with an empty buffer, if the frame has no such packet.
     public mutating func write(
-        packet index: Int, of streamFrame: Frame, extensions: HeaderExtensionSet = [], transportNumber: UInt16? = nil,
+        packet index: Int, of frame: Frame, extensions: HeaderExtensionSet = [], transportNumber: UInt16? = nil,
         into buffer: inout [UInt8]
     ) -> SentPacket? {
         buffer.removeAll(keepingCapacity: true)
-        let frame = streamFrame.packetized
-        guard frame.packets.indices.contains(index) else { return nil }
+        guard frame.packetized.packets.indices.contains(index) else { return nil }
         var extensions = extensions
-        if frame.captureTime == nil { extensions.remove(.captureTime) }
-        if !extensions.contains(.samples) || !samplePlaces.lead(to: frame.coded.check) { extensions.remove(.samples) }
+        if frame.packetized.captureTime == nil { extensions.remove(.captureTime) }
+        if !extensions.contains(.samples) || !samplePlaces.lead(to: frame.packetized.coded.check) {
+            extensions.remove(.samples)
+        }
         let written = available(extensions, transportNumber)
-        var payloadType = streamFrame.payloadType
-        var content = SentPacket.Content.media(frame: streamFrame.number, packet: index)
-        var payloadByteCount = frame.packets[index].byteCount
-        if let previous = streamFrame.previous, let redundancy = configuration.redundancy,
+        var payloadType = frame.payloadType
+        var content = SentPacket.Content.media(frame: frame.number, packet: index)
+        var payloadByteCount = frame.packetized.packets[index].byteCount
+        if let previous = frame.previous, let redundancy = configuration.redundancy,
             redundancy.framePayloadType == payloadType,
-            let byteCount = redundancy.byteCount(of: frame, after: previous)
+            let byteCount = redundancy.byteCount(of: frame.packetized, after: previous)
         {
             payloadType = redundancy.payloadType
-            content = .red(frame: streamFrame.number)
+            content = .red(frame: frame.number)
             payloadByteCount = byteCount
         }
         let marker =
-            switch frame.format.kind {
-            case .video: index == frame.packets.count - 1
-            case .audio: streamFrame.endsSilence
+            switch frame.packetized.format.kind {
+            case .video: index == frame.packetized.packets.count - 1
+            case .audio: frame.endsSilence
             }
-        let mediaTime = streamFrame.shownAt ?? frame.mediaTime
+        let mediaTime = frame.shownAt ?? frame.packetized.mediaTime
         let packet = SentPacket(
             sequenceNumber: nextSequenceNumber,
             timestamp: RTPTimestamp(mediaTime, offset: configuration.timestampOffset),
@@ -130,10 +131,10 @@ public struct RTPStream: Sendable {
             transportNumber: written.contains(.transportNumber) ? transportNumber : nil, content: content,
             byteCount: RTPPacketHeader.byteCount + configuration.extensions.byteCount(of: written) + payloadByteCount,
             playoutDelay: playoutDelay)
-        assemble(packet, frame: frame, after: streamFrame.previous, into: &buffer)
+        assemble(packet, frame: frame.packetized, after: frame.previous, into: &buffer)
         note(packet)
         statistics.notePacket(payloadByteCount: payloadByteCount)
-        if let captureTime = frame.captureTime, mediaTime == frame.mediaTime {
+        if let captureTime = frame.packetized.captureTime, mediaTime == frame.packetized.mediaTime {
             statistics.noteClock(packet.timestamp, at: captureTime)
         }
         return packet
