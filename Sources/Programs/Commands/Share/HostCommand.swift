@@ -169,7 +169,7 @@ enum HostCommand {
         let facts = Control.Facts(activity: "hosting \(plan.place)", sources: plan.sources, joins: joins)
         let control = Control.serve(host, end, news, pushes, facts, log: log)
         defer { control?.stop() }
-        let watchdog = end.manager.flatMap { Watchdog($0, of: host) }
+        let watchdog = end.manager.flatMap { Watchdog.start($0, of: host, log: log) }
         defer { watchdog?.stop() }
         let status = "\(plan.beginning), for the room \(host.room)"
         news.started(host, "\(status)\(plan.audience). Ctrl-C ends it.", extraLines: extraLines)

@@ -12,11 +12,20 @@ final class Watchdog: Sendable {
     private let isStopped: Flag
     private let thread: NamedThread
 
-    /// Starts to tell it. Nil if the manager has no watchdog, or if no thread or descriptor is left.
-    init?(_ manager: ServiceManager, of host: ScreenRelayHost) {
-        guard let interval = manager.watchdogInterval, let wake = EventFD(), let answered = EventFD() else {
-            return nil
+    /// Starts to tell it. Nil if the manager has no watchdog, or if no thread or descriptor is left: the manager will
+    /// then end the host, so `log` says why.
+    static func start(_ manager: ServiceManager, of host: ScreenRelayHost, log: EventLog) -> Watchdog? {
+        guard let interval = manager.watchdogInterval else { return nil }
+        let watchdog = Watchdog(manager, every: interval, of: host)
+        if watchdog == nil {
+            log.error("no thread or descriptor is left to answer the service manager's watchdog, which ends this host")
         }
+        return watchdog
+    }
+
+    /// Nil if no thread or descriptor is left.
+    private init?(_ manager: ServiceManager, every interval: Interval, of host: ScreenRelayHost) {
+        guard let wake = EventFD(), let answered = EventFD() else { return nil }
         let isStopped = Flag()
         let thread = NamedThread("watchdog", blocksSignals: true) {
             while !isStopped.isSet {
