@@ -211,6 +211,7 @@ struct CaptureAgentTests {
             return Double(8 * units.dropLast().map(\.bytes.count).reduce(0, +)) / (end - begin).seconds
         }
         let before = try rate()
+        let count = host.count
         #expect(before < 6_000_000)
         try host.send(.bitRate(BitRate(bitsPerSecond: 300_000)))
         let after = try rate()
@@ -220,7 +221,8 @@ struct CaptureAgentTests {
         let most = try rate()
         #expect(most < 6_000_000, "\(before) bit/s at first, \(most) with all the room there is")
         let keyFrames = host.units.enumerated().filter { $0.element.frame.isRandomAccess }.map(\.offset)
-        #expect(keyFrames == [0], "of \(host.units.count) pictures")
+        // A host that has greeted late, on a machine that is busy, has a second one at the beginning.
+        #expect(keyFrames.allSatisfy { $0 < count }, "\(keyFrames) of \(host.units.count) pictures, \(count) before")
         capture.stop()
     }
 
