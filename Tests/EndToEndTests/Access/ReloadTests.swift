@@ -103,7 +103,7 @@ extension EndToEnd {
                 "until grep -q '\(text)' \(file); do sleep 0.1; done"
             }
             let lines = [
-                // Each job has a process group, as in a shell that somebody types into.
+                // With job control, each job has a process group of its own, as in an interactive shell.
                 "set -m", "touch \(output) \(log)",
                 "\(program) \(words.joined(separator: " ")) >\(output) 2>\(log) & echo $! >\(pid)",
                 wait(for: "Ctrl-C ends it", in: output), "kill -HUP $(cat \(pid))",

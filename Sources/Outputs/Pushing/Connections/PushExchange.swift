@@ -55,7 +55,7 @@ final class PushExchange: Sendable {
         case .track(let track):
             let pictures = track.subscribe(wake: collect)
             inbox.withLock { $0.inputs.pictures = pictures }
-            // While somebody watches, the next key frame may be minutes away.
+            // A track that already has viewers may not send its next key frame for minutes.
             track.requestStart()
         case .encoder(let encoder):
             let unsubscribe = encoder.subscribe({ [weak self] in self?.take($0) }, fail: fail)
