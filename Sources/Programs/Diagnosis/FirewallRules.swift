@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Signalling
 
 /// The rules of nftables, as `nft -j list ruleset` prints them (libnftables-json(5)), and their effect on a packet.
 struct FirewallRules {
@@ -31,14 +31,12 @@ struct FirewallRules {
         /// Whether packets to this machine pass it before any other.
         var isFirst: Bool
         var dropsByDefault: Bool
-        var rules: [[JSONNode]] = []
+        var rules: [[JSONValue]] = []
     }
 
     /// Nil if the text isn't such a list.
     init?(json: String) {
-        guard let root = try? JSONDecoder().decode(JSONNode.self, from: Data(json.utf8)),
-            let items = root["nftables"]?.array
-        else { return nil }
+        guard let items = JSONValue(parsing: json)?["nftables"]?.array else { return nil }
         for item in items {
             if let chain = item["chain"], let name = Self.name(of: chain, "name") {
                 let hook = chain["hook"]?.text
@@ -52,7 +50,7 @@ struct FirewallRules {
     }
 
     /// The family, the table and the name of a chain, as commands expect them.
-    private static func name(of node: JSONNode, _ key: String) -> String? {
+    private static func name(of node: JSONValue, _ key: String) -> String? {
         guard let family = node["family"]?.text, let table = node["table"]?.text, let name = node[key]?.text,
             // Most viewers connect over IPv4.
             family == "inet" || family == "ip"
@@ -85,7 +83,7 @@ struct FirewallRules {
 
     /// The verdict of a rule, and whether it ends its chain without a verdict.
     private func verdict(
-        of rule: ArraySlice<JSONNode>, in chain: Chain, on packet: Packet, depth: Int
+        of rule: ArraySlice<JSONValue>, in chain: Chain, on packet: Packet, depth: Int
     ) -> (Verdict, returns: Bool) {
         var isCertain = true
         for statement in rule {
@@ -113,7 +111,7 @@ struct FirewallRules {
     }
 
     private func outcome(
-        _ kind: String, _ body: JSONNode, in chain: Chain, on packet: Packet, depth: Int
+        _ kind: String, _ body: JSONValue, in chain: Chain, on packet: Packet, depth: Int
     ) -> (Verdict, returns: Bool) {
         switch kind {
         case "accept": return (.accept, false)
@@ -130,7 +128,7 @@ struct FirewallRules {
     }
 
     private func verdict(
-        ofMap map: JSONNode, in chain: Chain, on packet: Packet, depth: Int
+        ofMap map: JSONValue, in chain: Chain, on packet: Packet, depth: Int
     ) -> (Verdict, returns: Bool) {
         guard let key = map["key"], let pairs = map["data"]?["set"]?.array else { return (.unknown, false) }
         for pair in pairs {
@@ -149,7 +147,7 @@ struct FirewallRules {
 
 extension FirewallRules.Packet {
     /// Whether the packet matches an expression of a rule; nil if that isn't known.
-    fileprivate func matches(_ match: JSONNode) -> Bool? {
+    fileprivate func matches(_ match: JSONValue) -> Bool? {
         guard let left = match["left"], let right = match["right"] else { return nil }
         let result = holds(left, right)
         switch match["op"]?.text {
@@ -160,7 +158,7 @@ extension FirewallRules.Packet {
     }
 
     /// Whether the packet's property that `key` names is `value`, or one of several.
-    fileprivate func holds(_ key: JSONNode, _ value: JSONNode) -> Bool? {
+    fileprivate func holds(_ key: JSONValue, _ value: JSONValue) -> Bool? {
         if let values = value["set"]?.array ?? value.array {
             let results = values.map { holds(key, $0) }
             if results.contains(true) { return true }
@@ -180,7 +178,7 @@ extension FirewallRules.Packet {
         }
     }
 
-    private func holds(payload: JSONNode, _ value: JSONNode) -> Bool? {
+    private func holds(payload: JSONValue, _ value: JSONValue) -> Bool? {
         switch (payload["protocol"]?.text, payload["field"]?.text) {
         case ("ip", "protocol"): return isTransport(value)
         case ("ip6", _): return false
@@ -197,7 +195,7 @@ extension FirewallRules.Packet {
         }
     }
 
-    private func isTransport(_ value: JSONNode) -> Bool? {
+    private func isTransport(_ value: JSONValue) -> Bool? {
         if let number = value.number { return number == (transport == .udp ? 17 : 6) }
         return value.text.map { $0 == transport.rawValue }
     }
