@@ -238,8 +238,8 @@ let package = Package(
         shell(
             "Outputs", "WebRTCPushing",
             [
-                "ByteCoding", "CGLib", "Clocks", "LinkTransport", "Threading", "MediaTypes", "OutputLife", "SDP",
-                "SecureTransport", "Signalling", "STUN",
+                "ByteCoding", "CGLib", "Clocks", "LinkTransport", "Threading", "MediaTypes", "OutputLife",
+                "OutputSettings", "SDP", "SecureTransport", "Signalling", "STUN",
             ]),
         shell(
             "Outputs", "Pushing",
@@ -404,9 +404,8 @@ let package = Package(
         tests(
             "WebRTCPushingTests",
             [
-                "WebRTCPushing", "Signalling", "OutputLife", "SecureTransport", "STUN", "Threading",
-                "MediaTypes",
-                "TestSupport",
+                "WebRTCPushing", "Signalling", "OutputLife", "OutputSettings", "SecureTransport", "STUN", "Threading",
+                "MediaTypes", "TestSupport",
             ]),
         tests(
             "PushingTests",

@@ -31,7 +31,7 @@ struct AudioSettingsTests {
     func refused(_ path: any WritableKeyPath<AudioSettings, Int> & Sendable, _ value: Int, _ reason: String) {
         var settings = AudioSettings()
         settings[keyPath: path] = value
-        let error = #expect(throws: AudioSettingsError.self) { try settings.check() }
+        let error = #expect(throws: OutputSettingsError.self) { try settings.check() }
         #expect(error.map { "\($0)" } == reason)
     }
 

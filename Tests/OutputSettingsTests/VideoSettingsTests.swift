@@ -27,7 +27,7 @@ struct VideoSettingsTests {
         try settings(profile, width, height, kilobits: kilobits).check()
         try settings(profile, height, width, kilobits: kilobits).check()
         func refusal(_ settings: VideoSettings) -> String {
-            let error = #expect(throws: VideoSettingsError.self) { try settings.check() }
+            let error = #expect(throws: OutputSettingsError.self) { try settings.check() }
             return error.map { "\($0)" } ?? ""
         }
         let name = "\(profile.rawValue) takes at most "
@@ -56,7 +56,7 @@ struct VideoSettingsTests {
     func senseless(_ path: any WritableKeyPath<VideoSettings, Int> & Sendable, _ value: Int) {
         var settings = VideoSettings()
         settings[keyPath: path] = value
-        #expect(throws: VideoSettingsError.self) { try settings.check() }
+        #expect(throws: OutputSettingsError.self) { try settings.check() }
     }
 
     @Test("the lowest rate is one below the highest")
@@ -77,7 +77,7 @@ struct VideoSettingsTests {
         }
         settings.framesPerSecond = 5
         settings.lowestFramesPerSecond = 10
-        #expect(throws: VideoSettingsError.self) { try settings.check() }
+        #expect(throws: OutputSettingsError.self) { try settings.check() }
     }
 
     @Test("on a slow path the bit rate falls first, and below its floor the pictures become fewer")

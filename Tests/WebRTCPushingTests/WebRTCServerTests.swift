@@ -1,3 +1,4 @@
+import OutputSettings
 import Testing
 
 @testable import WebRTCPushing
@@ -47,7 +48,7 @@ struct WebRTCServerTests {
             ("whip:https://live.example/" + String(repeating: "a", count: 4096), "more than 4096 bytes"),
         ])
     func mistakes(text: String, reason: String) {
-        let error = #expect(throws: WebRTCServerError.self) { try WebRTCServer(text) }
+        let error = #expect(throws: OutputSettingsError.self) { try WebRTCServer(text) }
         #expect(error?.description.contains(reason) == true && error?.description.contains("Sesam") == false)
     }
 

@@ -14,27 +14,18 @@ public struct AudioSettings: Hashable, Sendable {
 
     /// Checks the limits.
     ///
-    /// - Throws: ``AudioSettingsError`` with the first limit that is exceeded.
-    public func check() throws(AudioSettingsError) {
+    /// - Throws: ``OutputSettingsError`` with the first limit that is exceeded.
+    public func check() throws(OutputSettingsError) {
         guard (64_000...128_000).contains(bitRate.bitsPerSecond) else {
-            throw AudioSettingsError(
+            throw OutputSettingsError(
                 "sound at \(bitRate.bitsPerSecond / 1000) kbit/s; there can be 64 to 128 kbit/s")
         }
         guard [32_000, 44_100, 48_000].contains(sampleRate) else {
-            throw AudioSettingsError("sound of \(sampleRate) Hz; there can be 32000, 44100 or 48000")
+            throw OutputSettingsError("sound of \(sampleRate) Hz; there can be 32000, 44100 or 48000")
         }
         guard (1...2).contains(channelCount) else {
-            throw AudioSettingsError("sound of \(channelCount) channels; there can be 1 or 2")
+            throw OutputSettingsError("sound of \(channelCount) channels; there can be 1 or 2")
         }
-    }
-}
-
-/// What is wrong with the settings; one line.
-public struct AudioSettingsError: Error, Hashable, Sendable, CustomStringConvertible {
-    public let description: String
-
-    init(_ description: String) {
-        self.description = description
     }
 }
 

@@ -34,24 +34,24 @@ public struct VideoSettings: Hashable, Sendable {
 
     /// Checks all that can be checked before the source's size is known.
     ///
-    /// - Throws: ``VideoSettingsError`` with the first limit that is exceeded.
-    public func check() throws(VideoSettingsError) {
+    /// - Throws: ``OutputSettingsError`` with the first limit that is exceeded.
+    public func check() throws(OutputSettingsError) {
         guard (1...60).contains(framesPerSecond) else {
-            throw VideoSettingsError("\(framesPerSecond) fps; there can be 1 to 60")
+            throw OutputSettingsError("\(framesPerSecond) fps; there can be 1 to 60")
         }
         guard (1...600).contains(picturesPerKeyFrame) else {
-            throw VideoSettingsError(
+            throw OutputSettingsError(
                 "\(picturesPerKeyFrame) pictures from one key frame to the next; there can be 1 to 600")
         }
         guard (64_000...100_000_000).contains(bitRate.bitsPerSecond) else {
-            throw VideoSettingsError("\(kilobits(bitRate)); there can be 64 kbit/s to 100 Mbit/s")
+            throw OutputSettingsError("\(kilobits(bitRate)); there can be 64 kbit/s to 100 Mbit/s")
         }
         if let lowestBitRate, lowestBitRate > bitRate || lowestBitRate.bitsPerSecond < 64_000 {
-            throw VideoSettingsError(
+            throw OutputSettingsError(
                 "a lowest rate of \(kilobits(lowestBitRate)); there can be 64 kbit/s to \(kilobits(bitRate))")
         }
         if let lowestFramesPerSecond, lowestFramesPerSecond < 10 || lowestFramesPerSecond > framesPerSecond {
-            throw VideoSettingsError(
+            throw OutputSettingsError(
                 "a minimum of \(lowestFramesPerSecond) fps; it must be 10 or more, and at most "
                     + "\(framesPerSecond), the highest")
         }
@@ -65,10 +65,10 @@ public struct VideoSettings: Hashable, Sendable {
 
     /// Checks the size of the pictures, upright or across.
     ///
-    /// - Throws: ``VideoSettingsError`` with the limit that the size exceeds.
-    public func check(_ size: PictureSize) throws(VideoSettingsError) {
+    /// - Throws: ``OutputSettingsError`` with the limit that the size exceeds.
+    public func check(_ size: PictureSize) throws(OutputSettingsError) {
         guard min(size.width, size.height) >= 16, max(size.width, size.height) <= 8192 else {
-            throw VideoSettingsError("pictures of \(size); there can be 16x16 to 8192x8192")
+            throw OutputSettingsError("pictures of \(size); there can be 16x16 to 8192x8192")
         }
         guard let limit = profileLevel.limits?.size else { return }
         let isWithin =
@@ -77,8 +77,8 @@ public struct VideoSettings: Hashable, Sendable {
         guard isWithin else { throw exceeded("\(limit)", "\(size)") }
     }
 
-    private func exceeded(_ limit: String, _ wanted: String) -> VideoSettingsError {
-        VideoSettingsError("\(profileLevel.rawValue) takes at most \(limit), not \(wanted)")
+    private func exceeded(_ limit: String, _ wanted: String) -> OutputSettingsError {
+        OutputSettingsError("\(profileLevel.rawValue) takes at most \(limit), not \(wanted)")
     }
 
     private func kilobits(_ rate: BitRate) -> String { "\(rate.bitsPerSecond / 1000) kbit/s" }
@@ -106,15 +106,6 @@ public struct VideoSettings: Hashable, Sendable {
         let (long, short) = (max(size.width, size.height) & ~1, min(size.width, size.height) & ~1)
         return source.width >= source.height
             ? PictureSize(width: long, height: short) : PictureSize(width: short, height: long)
-    }
-}
-
-/// What is wrong with the settings; one line.
-public struct VideoSettingsError: Error, Hashable, Sendable, CustomStringConvertible {
-    public let description: String
-
-    init(_ description: String) {
-        self.description = description
     }
 }
 

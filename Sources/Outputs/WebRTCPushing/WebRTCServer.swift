@@ -1,5 +1,6 @@
 import ByteCoding
 import FoundationEssentials
+public import OutputSettings
 
 /// A server that takes WebRTC: where it is, and what it wants to know.
 public struct WebRTCServer: Hashable, Sendable, CustomStringConvertible {
@@ -47,13 +48,13 @@ public struct WebRTCServer: Hashable, Sendable, CustomStringConvertible {
     /// Reads `whip:https://TOKEN@HOST/PATH` or `janus:wss://TOKEN@HOST/PATH#ROOM,PIN`, where the token and the PIN may
     /// be left out and the TLS too, as in `whip:http:` and `janus:ws:`.
     ///
-    /// - Throws: ``WebRTCServerError`` that names what is wrong with it, without its secret parts.
-    public init(_ text: String) throws(WebRTCServerError) {
+    /// - Throws: ``OutputSettingsError`` that names what is wrong with it, without its secret parts.
+    public init(_ text: String) throws(OutputSettingsError) {
         guard text.utf8.count <= Self.maxByteCount else {
-            throw WebRTCServerError("its URL has more than \(Self.maxByteCount) bytes")
+            throw OutputSettingsError("its URL has more than \(Self.maxByteCount) bytes")
         }
         guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw WebRTCServerError("its URL has a space or a character that isn't ASCII's; write it like %C3%A9")
+            throw OutputSettingsError("its URL has a space or a character that isn't ASCII's; write it like %C3%A9")
         }
         let kind = text.prefix { $0 != ":" }.lowercased()
         let isWHIP = kind == "whip"
@@ -61,13 +62,13 @@ public struct WebRTCServer: Hashable, Sendable, CustomStringConvertible {
         let example = isWHIP ? "whip:https://HOST/PATH" : "janus:wss://HOST#ROOM"
         guard isWHIP || kind == "janus", let parts = URLComponents(string: String(text.dropFirst(kind.count + 1))),
             let scheme = parts.scheme?.lowercased(), schemes.contains(scheme)
-        else { throw WebRTCServerError("its URL can't be read; write it like \(example)") }
+        else { throw OutputSettingsError("its URL can't be read; write it like \(example)") }
         guard let host = parts.percentEncodedHost, !host.isEmpty, parts.port.map({ (1...65535).contains($0) }) ?? true
-        else { throw WebRTCServerError("its URL names no host; write it like \(example)") }
+        else { throw OutputSettingsError("its URL names no host; write it like \(example)") }
         token = try Self.token(parts)
         if isWHIP {
             guard parts.percentEncodedPath.count > 1 else {
-                throw WebRTCServerError("its URL has no path; write it like \(example)")
+                throw OutputSettingsError("its URL has no path; write it like \(example)")
             }
             service = .whip
         } else {
@@ -86,27 +87,27 @@ public struct WebRTCServer: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The token in the URL's place for a user or for a password.
-    private static func token(_ parts: URLComponents) throws(WebRTCServerError) -> String? {
+    private static func token(_ parts: URLComponents) throws(OutputSettingsError) -> String? {
         let user = parts.percentEncodedUser ?? ""
         let password = parts.percentEncodedPassword ?? ""
         guard user.isEmpty || password.isEmpty else {
-            throw WebRTCServerError(
+            throw OutputSettingsError(
                 "its URL has a user and a password; write only a token, for example https://TOKEN@HOST/")
         }
         let written = user + password
         guard !written.isEmpty else { return nil }
         guard let token = PercentCoding.decode(written), token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw WebRTCServerError("its URL has a token with other characters than the printable ones of ASCII")
+            throw OutputSettingsError("its URL has a token with other characters than the printable ones of ASCII")
         }
         return token
     }
 
-    private static func room(_ parts: URLComponents) throws(WebRTCServerError) -> JanusRoom {
+    private static func room(_ parts: URLComponents) throws(OutputSettingsError) -> JanusRoom {
         let words = (parts.percentEncodedFragment ?? "").split(
             separator: ",", maxSplits: 1, omittingEmptySubsequences: false
         ).map { PercentCoding.decode($0, allowsControls: true) ?? "" }
         guard let name = words.first, !name.isEmpty else {
-            throw WebRTCServerError("its URL names no room; write it like janus:wss://HOST#ROOM")
+            throw OutputSettingsError("its URL names no room; write it like janus:wss://HOST#ROOM")
         }
         let isNumber = name.utf8.allSatisfy { (0x30...0x39).contains($0) }
         let number = isNumber ? Int64(name) : nil
@@ -123,14 +124,5 @@ extension WebRTCServer.JanusRoom.Name: CustomStringConvertible {
         case .text(let text):
             String(text.unicodeScalars.filter { $0.properties.generalCategory != .control }.map { Character($0) })
         }
-    }
-}
-
-/// What is wrong with the address of a server; one line.
-public struct WebRTCServerError: Error, Hashable, Sendable, CustomStringConvertible {
-    public let description: String
-
-    init(_ description: String) {
-        self.description = description
     }
 }

@@ -1,3 +1,4 @@
+import OutputSettings
 import Pushing
 import Testing
 

@@ -1,5 +1,6 @@
 import Glibc
 import MediaFiles
+public import OutputSettings
 import WebRTCPushing
 
 /// Where a push goes: a URL, whose last part is a secret for most services, or a file.
@@ -130,15 +131,5 @@ public struct PushAddress: Hashable, Sendable, CustomStringConvertible {
         return PushAddress(
             url: scheme + text.dropFirst(scheme.count), container: found.container,
             description: "\(scheme)://\(host)\(shown)")
-    }
-}
-
-/// What is wrong with an output's settings; one line.
-public struct OutputSettingsError: Error, Hashable, Sendable, CustomStringConvertible {
-    public let description: String
-
-    /// An error with this description.
-    public init(_ description: String) {
-        self.description = description
     }
 }

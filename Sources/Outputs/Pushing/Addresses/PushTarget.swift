@@ -1,4 +1,5 @@
 import MediaFiles
+public import OutputSettings
 import WebRTCPushing
 
 /// The target of a push: an address, or a closure that returns one for each connection, because signed URLs expire.
@@ -100,11 +101,7 @@ public struct PushTarget: Sendable, CustomStringConvertible {
         if text.lowercased().hasPrefix("object:") {
             self.init(try StreamObject(String(text.dropFirst(7))))
         } else if WebRTCServer.isMeant(by: text) {
-            do throws(WebRTCServerError) {
-                self.init(try WebRTCServer(text))
-            } catch {
-                throw OutputSettingsError("\(error)")
-            }
+            self.init(try WebRTCServer(text))
         } else {
             self.init(try PushAddress(text))
         }

@@ -1,5 +1,6 @@
 import Glibc
 import MediaFiles
+import OutputSettings
 import WebRTCPushing
 
 /// What libavformat connects to.

@@ -4,6 +4,7 @@ import Glibc
 import LinkTransport
 import MediaTypes
 import OutputLife
+import OutputSettings
 import SecureTransport
 import Synchronization
 import WebRTCPushing

@@ -3,6 +3,7 @@ import LockOrder
 import MediaFiles
 import MediaTypes
 import OutputLife
+import OutputSettings
 import ScreenRelayKit
 import Synchronization
 import Threading

@@ -84,16 +84,8 @@ public struct PushSettings: Sendable {
         guard Self.sendBuffers.contains(sendBuffer) else {
             throw OutputSettingsError("its send buffer has \(sendBuffer) bytes; it may have 16 KiB to 16 MiB")
         }
-        do throws(VideoSettingsError) {
-            try video?.check()
-        } catch {
-            throw OutputSettingsError("\(error)")
-        }
-        do throws(AudioSettingsError) {
-            try sound?.check()
-        } catch {
-            throw OutputSettingsError("\(error)")
-        }
+        try video?.check()
+        try sound?.check()
     }
 }
 

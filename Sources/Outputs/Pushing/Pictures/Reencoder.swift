@@ -256,7 +256,7 @@ private struct SettingsCoder {
         {
             return encoder
         }
-        do throws(VideoSettingsError) {
+        do throws(OutputSettingsError) {
             try settings.check(picture.size)
         } catch {
             throw .failed("\(error)")

@@ -33,12 +33,8 @@ struct PushPreset {
     }
 
     private func check() throws(ValueError) {
-        do throws(VideoSettingsError) {
+        do throws(OutputSettingsError) {
             try video?.check()
-        } catch {
-            throw ValueError("\(error)")
-        }
-        do throws(AudioSettingsError) {
             try sound?.check()
         } catch {
             throw ValueError("\(error)")

@@ -3,6 +3,7 @@ import CommandLine
 import Dispatch
 import MediaTypes
 import OutputLife
+import OutputSettings
 import Pushing
 import ScreenRelayKit
 import Signalling
