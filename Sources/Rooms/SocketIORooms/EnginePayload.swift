@@ -52,13 +52,8 @@ private struct PayloadReader {
     let bytes: [UInt8]
     let packetLimit: Int
     var packets: [EnginePacket] = []
-    private var offset = 0
-    private var count = 0
-
-    init(bytes: [UInt8], packetLimit: Int) {
-        self.bytes = bytes
-        self.packetLimit = packetLimit
-    }
+    var offset = 0
+    var count = 0
 
     mutating func readSeparated() throws(SocketIORoomsError) {
         while true {

@@ -15,10 +15,6 @@ struct ExportSelection {
     var to: Interval?
     var framesPerSecond: Int
 
-    init(framesPerSecond: Int) {
-        self.framesPerSecond = framesPerSecond
-    }
-
     var isAll: Bool { from == nil && to == nil }
 }
 
