@@ -14,19 +14,11 @@ public struct PublicationAudioRecording: Sendable {
     public init(_ recorder: LinkRecorder, codec: TrackFormat.Codec, epoch: UInt64, at time: MonotonicTime) {
         self.recorder = recorder
         encoder = MessageEncoder(epoch: epoch, stream: MessageHeader.soundStream)
-        add(encoder.encode(.format(codec)), at: time)
+        recorder.add(encoder.encode(.format(codec)), at: time)
     }
 
     /// Records `frame`, which arrived at `time`.
     public func record(_ frame: CodedFrame, at time: MonotonicTime) {
-        // A frame that the link would not take isn't recorded either.
-        for message in (try? encoder.headers(for: frame)) ?? [] {
-            add(message.header + frame.bytes[message.payload], at: time)
-        }
-    }
-
-    private func add(_ bytes: [UInt8], at time: MonotonicTime) {
-        guard let message = LinkBytes(bytes, form: .extended) else { return }
-        recorder.add(message, direction: .toHost, mayBeLost: true, at: time)
+        recorder.add(frame, by: encoder, at: time)
     }
 }

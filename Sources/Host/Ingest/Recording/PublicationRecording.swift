@@ -20,7 +20,7 @@ public struct PublicationRecording {
         encoder = MessageEncoder(epoch: epoch)
         recorder.beginConnection(at: time)
         let hello = Hello(role: .capture, name: "publisher", processID: 0, makesKeyFrames: false)
-        add(encoder.encode(.hello(hello)), at: time)
+        recorder.add(encoder.encode(.hello(hello)), at: time)
     }
 
     /// Records `frame`, which arrived at `time`. A publisher doesn't say what has changed, so each picture counts as a
@@ -31,22 +31,29 @@ public struct PublicationRecording {
     public mutating func record(_ frame: CodedFrame, at time: MonotonicTime) -> Bool {
         if let newCodec = frame.format?.codec, newCodec != codec {
             codec = newCodec
-            add(encoder.encode(.format(newCodec)), at: time)
+            recorder.add(encoder.encode(.format(newCodec)), at: time)
         }
         // After a gap, recording resumes at a picture notice, so each picture has one.
         let notice = PictureNotice(sequenceNumber: count, damage: .nothing)
         count &+= 1
-        add(encoder.encode(.picture(notice), captureTime: frame.captureTime), at: time)
-        // A frame that the link would not take isn't recorded either.
-        for message in (try? encoder.headers(for: frame)) ?? [] {
-            add(message.header + frame.bytes[message.payload], at: time)
-        }
+        recorder.add(encoder.encode(.picture(notice), captureTime: frame.captureTime), at: time)
+        recorder.add(frame, by: encoder, at: time)
         return keyFrames.recorded(isRandomAccess: frame.isRandomAccess, showsChange: true, at: time)
             && recorder.isRecording
     }
+}
 
-    private func add(_ bytes: [UInt8], at time: MonotonicTime) {
+extension LinkRecorder {
+    /// Adds a message as if a capture had sent it, or leaves it out if the disk is too slow.
+    func add(_ bytes: [UInt8], at time: MonotonicTime) {
         guard let message = LinkBytes(bytes, form: .extended) else { return }
-        recorder.add(message, direction: .toHost, mayBeLost: true, at: time)
+        add(message, direction: .toHost, mayBeLost: true, at: time)
+    }
+
+    /// Adds the messages of a frame; none if the link would not accept the frame.
+    func add(_ frame: CodedFrame, by encoder: MessageEncoder, at time: MonotonicTime) {
+        for message in (try? encoder.headers(for: frame)) ?? [] {
+            add(message.header + frame.bytes[message.payload], at: time)
+        }
     }
 }
