@@ -120,7 +120,10 @@ let package = Package(
         shell("Codecs", "ColorConversion", ["CYUV", "MediaTypes"]),
         shell(
             "Codecs", "MediaFiles",
-            ["CLibAV", "Clocks", "ByteCoding", "H264", "LibAVMessages", "Opus", "VideoDecoding", "MediaTypes"]),
+            [
+                "CLibAV", "Clocks", "ByteCoding", "H264", "LibAVMessages", "Opus", "Threading", "VideoDecoding",
+                "MediaTypes",
+            ]),
         shell("Codecs", "PictureFiles", ["CLibAV", "LibAVMessages", "MediaTypes", "ColorConversion"]),
         // Apart from PictureFiles, so that applications of ScreenRelayKit don't need libqrencode.
         shell("Codecs", "QRCodes", ["CQREncode"]),
@@ -159,7 +162,7 @@ let package = Package(
             "Capture", "X11Capture",
             [
                 "CaptureEngine", "Clocks", "CXCB", "CLinux", "ColorConversion", "CaptureLink", "LinkTransport",
-                "MediaTypes",
+                "MediaTypes", "Threading",
             ]),
 
         // The sound beside the pictures, which a process of its own captures without any of their libraries.

@@ -1,5 +1,6 @@
 import Glibc
 public import MediaTypes
+import Threading
 
 /// Writes a live HLS stream (RFC 8216): a playlist, and beside it segments of fragmented MP4, each of which begins with
 /// a key frame.
@@ -49,7 +50,8 @@ public final class HLSWriter: MediaWriter {
         playlist = former ?? HLSPlaylist(base: base)
         isDiscontinuous = former != nil
         offset = former?.end ?? .zero
-        let free = Self.names(in: folder).compactMap { HLSPlaylist(base: base).number(in: $0) }.max() ?? 0
+        let names = fileNames(in: folder.isEmpty ? "." : folder)
+        let free = names.compactMap { HLSPlaylist(base: base).number(in: $0) }.max() ?? 0
         // Older than that, what a player or a server between has kept by name can't be in use any more.
         let fresh = max(Int(clamping: time(nil)), free + 1)
         number = former?.next ?? fresh
@@ -172,23 +174,10 @@ public final class HLSWriter: MediaWriter {
         return (0..<bytes.count).contains(count) ? (Array(bytes[..<count]), facts.st_mtim.tv_sec) : nil
     }
 
-    private static func names(in folder: String) -> [String] {
-        guard let directory = opendir(folder.isEmpty ? "." : folder) else { return [] }
-        defer { closedir(directory) }
-        var names: [String] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            names.append(name)
-        }
-        return names
-    }
-
     /// Removes files that earlier streams have left.
     private func removeLeftovers() {
         let known = playlist.names.union([playlist.initializationName(initialization)])
-        for name in Self.names(in: folder) {
+        for name in fileNames(in: folder.isEmpty ? "." : folder) {
             let own = name.hasSuffix(".tmp") ? String(name.dropLast(4)) : name
             if playlist.number(in: own) != nil, own != name || !known.contains(name) { unlink(folder + name) }
         }

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Threading
 
 /// The program that holds a port, as far as `/proc` shows it to us.
 enum PortHolder {
@@ -10,10 +11,9 @@ enum PortHolder {
     /// `nginx (process 812)`; nil if the holder is another user's, which only root can see.
     static func find(_ kind: Kind, _ port: UInt16) -> String? {
         let sockets = ["", "6"].flatMap { inodes(in: "/proc/net/\(kind.rawValue)\($0)", kind, port) }
-        guard !sockets.isEmpty, let processes = opendir("/proc") else { return nil }
-        defer { closedir(processes) }
-        while let entry = readdir(processes) {
-            guard let process = Int32(name(of: entry)), holds(process, sockets) else { continue }
+        guard !sockets.isEmpty else { return nil }
+        for name in fileNames(in: "/proc") {
+            guard let process = Int32(name), holds(process, sockets) else { continue }
             let program = TextFile.read("/proc/\(process)/comm")?.trimmed ?? "a program"
             return "\(program) (process \(process))"
         }
@@ -37,21 +37,13 @@ enum PortHolder {
 
     private static func holds(_ process: Int32, _ sockets: [String]) -> Bool {
         let folder = "/proc/\(process)/fd"
-        guard let descriptors = opendir(folder) else { return false }
-        defer { closedir(descriptors) }
         var buffer = [CChar](repeating: 0, count: 64)
-        while let entry = readdir(descriptors) {
-            let count = readlink("\(folder)/\(name(of: entry))", &buffer, buffer.count)
+        for name in fileNames(in: folder) {
+            let count = readlink("\(folder)/\(name)", &buffer, buffer.count)
             guard count > 0 else { continue }
             let target = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
             if sockets.contains(target) { return true }
         }
         return false
-    }
-
-    private static func name(of entry: UnsafeMutablePointer<dirent>) -> String {
-        withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-        }
     }
 }

@@ -1,6 +1,7 @@
 import CXCB
 import Glibc
 public import MediaTypes
+import Threading
 
 /// What can be captured on a display, for a person who has to name it.
 public struct DisplayListing: Sendable, Equatable {
@@ -62,18 +63,12 @@ extension ScreenCapture {
     /// The displays of this machine that have a socket, such as ":0". It does not check whether a server still answers.
     public static func displays() -> [String] {
         let folder = "/tmp/.X11-unix"
-        guard let listing = opendir(folder) else { return [] }
-        defer { closedir(listing) }
-        var numbers: [UInt32] = []
-        while let entry = readdir(listing) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
+        let numbers = fileNames(in: folder).compactMap { name -> UInt32? in
             var status = stat()
             guard name.hasPrefix("X"), let number = UInt32(name.dropFirst()), "X\(number)" == name,
                 stat(folder + "/" + name, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK
-            else { continue }
-            numbers.append(number)
+            else { return nil }
+            return number
         }
         return numbers.sorted().map { ":\($0)" }
     }

@@ -1,4 +1,5 @@
 import Glibc
+import Threading
 
 /// A control group for a capture, whose memory limit the kernel enforces (cgroups(7), version 2).
 ///
@@ -59,12 +60,7 @@ final class MemoryGroup {
     /// Removes the groups of hosts that were killed. A running host's group is empty too between two runs of its
     /// capture, so check that the host is gone.
     private static func removeLeftOver(_ prefix: String, in folder: String) {
-        guard let directory = opendir(folder) else { return }
-        defer { closedir(directory) }
-        while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
+        for name in fileNames(in: folder) {
             guard name.hasPrefix(prefix), let host = Int32(name.dropFirst(prefix.count)), host > 0 else { continue }
             if kill(host, 0) != 0, errno == ESRCH { rmdir(folder + "/" + name) }
         }
@@ -78,7 +74,8 @@ final class MemoryGroup {
         return path == "/" ? "" : path
     }
 
-    private static func read(_ path: String) -> String? {
+    /// The first 4096 bytes of a file of the kernel's, or nil if it can't be read.
+    static func read(_ path: String) -> String? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
         defer { close(file) }

@@ -46,18 +46,7 @@ public struct ControlClient: Sendable {
         throw .refused(process: process, reason: line.hasPrefix("error ") ? String(line.dropFirst(6)) : line)
     }
 
-    private var listedProcesses: [Int32] {
-        guard let directory = opendir(folder.path) else { return [] }
-        defer { closedir(directory) }
-        var found: [Int32] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if let process = ControlLine.process(ofSocketNamed: name) { found.append(process) }
-        }
-        return found
-    }
+    private var listedProcesses: [Int32] { fileNames(in: folder.path).compactMap(ControlLine.process(ofSocketNamed:)) }
 
     private func path(of process: Int32) -> String { folder.path + "/" + ControlLine.socketName(of: process) }
 
