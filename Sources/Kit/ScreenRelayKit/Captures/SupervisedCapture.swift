@@ -173,14 +173,8 @@ final class SupervisedCapture {
 
     /// The highest resident memory so far (VmHWM of proc(5)), in bytes.
     private var peakMemory: UInt64? {
-        let file = open("/proc/\(child.processID)/status", O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        let count = read(file, &buffer, buffer.count)
-        guard count > 0 else { return nil }
-        let text = String(decoding: buffer.prefix(count), as: UTF8.self)
-        let line = text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        let text = MemoryGroup.read("/proc/\(child.processID)/status")
+        let line = text?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
         let number = line?.split { $0 == " " || $0 == "\t" }.dropFirst().first
         return number.flatMap { UInt64($0) }.map { $0 * 1024 }
     }
