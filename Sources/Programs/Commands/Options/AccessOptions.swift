@@ -134,36 +134,20 @@ enum AccessOptions {
     static func presentingToken(
         _ options: ParsedOptions, _ configuration: HostConfiguration
     ) throws(UsageError) -> (String?, TokenFile?) {
-        let named = try options.value("present-token-file", as: .text)
-        let beside = try options.value("token-file", as: .text).map { $0 + ".present" }
-        guard let path = named ?? (configuration.lifetime == nil ? beside : nil) else {
-            return presentingToken(room: configuration.room, options, configuration)
+        if let named = try options.value("present-token-file", as: .text) {
+            return try HostOptions.token(in: named, of: "--present-token-file", options)
         }
-        do throws(TokenFileError) {
-            return (try TokenFile(path: path).token(isNew: options.has("new-token")), TokenFile(path: path))
-        } catch {
-            guard let named else { return lastingUntilTheEnd(error) }
-            throw error.problem(of: "--present-token-file", named)
-        }
+        let given = try options.value("token-file", as: .text).map { TokenFile(path: $0) }
+        let roomFile = given ?? TokenFile(room: configuration.room, of: configuration)
+        return presentingToken(beside: roomFile, options, configuration)
     }
 
     /// The presenters' token of a room, kept next to the room token, and the file that keeps it.
     static func presentingToken(
-        room: String, _ options: ParsedOptions, _ configuration: HostConfiguration
+        beside roomFile: TokenFile?, _ options: ParsedOptions, _ configuration: HostConfiguration
     ) -> (String?, TokenFile?) {
-        let beside = TokenFile(room: room, listen: configuration.listen.map { "\($0)" })
-        guard let beside, configuration.lifetime == nil else { return (HostConfiguration.randomToken(), nil) }
-        do throws(TokenFileError) {
-            let file = TokenFile(path: beside.path + ".present")
-            return (try file.token(isNew: options.has("new-token"), makesFolders: true), file)
-        } catch {
-            return lastingUntilTheEnd(error)
-        }
-    }
-
-    private static func lastingUntilTheEnd(_ error: TokenFileError) -> (String?, TokenFile?) {
-        StandardStreams.printError("\(error); the presenters' token is valid for this run only", program: Program.name)
-        return (HostConfiguration.randomToken(), nil)
+        let file = roomFile.map { TokenFile(path: $0.path + ".present") }
+        return HostOptions.keptToken(in: file, "the presenters' token is", options, configuration)
     }
 
     /// Logs that browsers won't accept a certificate.

@@ -45,18 +45,11 @@ enum HostOptions {
         _ name: String, _ options: ParsedOptions, _ configuration: HostConfiguration
     ) -> HostRoom {
         var room = HostRoom(name: name, token: nil)
+        let file = TokenFile(room: name, of: configuration)
         (room.presentingToken, room.presentingTokenFile) = AccessOptions.presentingToken(
-            room: name, options, configuration)
-        if options.has("open") { return room }
-        room.token = HostConfiguration.randomToken()
-        guard configuration.lifetime == nil,
-            let file = TokenFile(room: name, listen: configuration.listen.map { "\($0)" })
-        else { return room }
-        do throws(TokenFileError) {
-            room.token = try file.token(isNew: options.has("new-token"), makesFolders: true)
-            room.tokenFile = file
-        } catch {
-            StandardStreams.printError("\(error); the invite links are valid for this run only", program: Program.name)
+            beside: file, options, configuration)
+        if !options.has("open") {
+            (room.token, room.tokenFile) = keptToken(in: file, "the invite links are", options, configuration)
         }
         return room
     }
@@ -71,22 +64,34 @@ enum HostOptions {
             if let idle { throw UsageError("\(idle) and --open can't go together: an open room has no token") }
             return (nil, nil)
         }
-        let isNew = options.has("new-token")
+        if let named { return try token(in: named, of: "--token-file", options) }
+        let file = TokenFile(room: configuration.room, of: configuration)
+        return keptToken(in: file, "the invite links are", options, configuration)
+    }
+
+    /// The token in a file that `option` names, or a new one that is written there, and the file.
+    static func token(
+        in path: String, of option: String, _ options: ParsedOptions
+    ) throws(UsageError) -> (String?, TokenFile?) {
         do throws(TokenFileError) {
-            if let named { return (try TokenFile(path: named).token(isNew: isNew), TokenFile(path: named)) }
-            // A link that expires with this run must not become valid again in the next.
-            guard configuration.lifetime == nil,
-                let file = TokenFile(room: configuration.room, listen: configuration.listen.map { "\($0)" })
-            else { return (configuration.token, nil) }
-            return (try file.token(isNew: isNew, makesFolders: true), file)
+            return (try TokenFile(path: path).token(isNew: options.has("new-token")), TokenFile(path: path))
         } catch {
-            guard let named else {
-                // The user didn't name a file: use a token for this run only, as if there were no home.
-                StandardStreams.printError(
-                    "\(error); the invite links are valid for this run only", program: Program.name)
-                return (configuration.token, nil)
-            }
-            throw error.problem(of: "--token-file", named)
+            throw error.problem(of: option, path)
+        }
+    }
+
+    /// The token in a file that the user didn't name, and the file. If it can't be kept, as if there were no home, a
+    /// new one for this run only, and a message that `what` valid for this run only.
+    static func keptToken(
+        in file: TokenFile?, _ what: String, _ options: ParsedOptions, _ configuration: HostConfiguration
+    ) -> (String?, TokenFile?) {
+        // A link that expires with this run must not become valid again in the next.
+        guard let file, configuration.lifetime == nil else { return (HostConfiguration.randomToken(), nil) }
+        do throws(TokenFileError) {
+            return (try file.token(isNew: options.has("new-token"), makesFolders: true), file)
+        } catch {
+            StandardStreams.printError("\(error); \(what) valid for this run only", program: Program.name)
+            return (HostConfiguration.randomToken(), nil)
         }
     }
 
@@ -203,6 +208,13 @@ enum HostOptions {
                 "--open --lan: anyone on the network can watch; without --open, only people with the invite link")
         }
         return log
+    }
+}
+
+extension TokenFile {
+    /// The file that keeps a room's token between runs; nil if there is no place for it.
+    init?(room: String, of configuration: HostConfiguration) {
+        self.init(room: room, listen: configuration.listen.map { "\($0)" })
     }
 }
 
