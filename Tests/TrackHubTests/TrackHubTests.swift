@@ -49,9 +49,6 @@ private final class NotingSource: PictureSource {
     init(_ asked: AskedInOrder) { self.asked = asked }
 
     func requestKeyFrame() { asked.all.withLock { $0.append("source") } }
-    func requestPicture() {}
-    func setWatched(_ isRunning: Bool) {}
-    func setTargetBitRate(_ rate: BitRate) {}
 }
 
 extension TrackHub {

@@ -37,7 +37,6 @@ final class RecordingSource: PictureSource, TrackObserver {
         if case .makeKeyFrame = action { state.withLock { $0.keyFrameRequests += 1 } }
     }
 
-    func requestKeyFrame() {}
     func requestPicture() { state.withLock { $0.pictureRequests += 1 } }
     func setWatched(_ isWatched: Bool) { state.withLock { $0.watched.append(isWatched) } }
     func setTargetBitRate(_ rate: BitRate) { state.withLock { $0.rates.append(rate) } }

@@ -50,6 +50,10 @@ public protocol PictureSource: AnyObject, Sendable {
 extension PictureSource {
     /// Defaults to `makesKeyFrames`.
     public var restsUnwatched: Bool { makesKeyFrames }
+    public func requestKeyFrame() {}
+    public func requestPicture() {}
+    public func setWatched(_ isRunning: Bool) {}
+    public func setTargetBitRate(_ rate: BitRate) {}
     public func setSharerPaused(_ isPaused: Bool) {}
     public func setMicrophoneMuted(_ isMuted: Bool) {}
     public func setCarriedBitRate(_ rate: BitRate) {

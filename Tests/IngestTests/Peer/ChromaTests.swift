@@ -25,10 +25,7 @@ private final class TwoFormatSource: PictureSource {
         self.changesChroma = changesChroma
     }
 
-    func requestKeyFrame() {}
-    func requestPicture() {}
     func setWatched(_ isRunning: Bool) { words.withLock { $0.append(.running(isRunning)) } }
-    func setTargetBitRate(_ rate: BitRate) {}
     func setChroma(_ format: ChromaFormat) { words.withLock { $0.append(.chroma(format)) } }
     var all: [Word] { words.withLock { $0 } }
 }

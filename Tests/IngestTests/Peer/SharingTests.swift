@@ -253,10 +253,6 @@ struct SharingTests {
         final class Holding: PictureSource {
             let makesKeyFrames = true
             let held = Mutex(false)
-            func requestKeyFrame() {}
-            func requestPicture() {}
-            func setWatched(_ isRunning: Bool) {}
-            func setTargetBitRate(_ rate: BitRate) {}
             func setSharerPaused(_ isPaused: Bool) { held.withLock { $0 = isPaused } }
         }
         let hub = TrackHub(origin: now())

@@ -103,9 +103,6 @@ struct TrackIngestTests {
             let onRequest = Mutex<(@Sendable () -> Void)?>(nil)
 
             func requestKeyFrame() { onRequest.withLock { $0 }?() }
-            func requestPicture() {}
-            func setWatched(_ isRunning: Bool) {}
-            func setTargetBitRate(_ rate: BitRate) {}
         }
         let ingest = try TrackIngest(hub: hub, log: .silent)
         let source = Eager()

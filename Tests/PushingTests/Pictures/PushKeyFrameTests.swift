@@ -46,9 +46,6 @@ struct PushKeyFrameTests {
         let requests = Mutex(0)
         var makesKeyFrames: Bool { ability.isSet }
         func requestKeyFrame() { requests.withLock { $0 += 1 } }
-        func requestPicture() {}
-        func setWatched(_ isRunning: Bool) {}
-        func setTargetBitRate(_ rate: BitRate) {}
     }
 
     @Test("a source that says only after its first key frame that it makes them is asked for them")

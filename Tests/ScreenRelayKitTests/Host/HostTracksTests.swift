@@ -15,10 +15,6 @@ import WebRTC
 private final class MutedSound: PictureSource {
     let makesKeyFrames = true
     let muted = Mutex(false)
-    func requestKeyFrame() {}
-    func requestPicture() {}
-    func setWatched(_ isRunning: Bool) {}
-    func setTargetBitRate(_ rate: BitRate) {}
     func setSharerPaused(_ isPaused: Bool) { muted.withLock { $0 = isPaused } }
     var isMuted: Bool { muted.withLock { $0 } }
 }

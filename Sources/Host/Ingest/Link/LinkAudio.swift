@@ -4,7 +4,7 @@ import Threading
 import TrackHub
 
 /// The sound of a connection as the rest of the host sees it: any thread may call it, and the link's thread sends the
-/// messages.
+/// messages. Each packet is a key frame, and comes by itself; sound takes so little that pictures get less instead.
 final class LinkAudio: PictureSource {
     var makesKeyFrames: Bool { true }
     /// Whether it sends nothing while nobody listens.
@@ -16,16 +16,7 @@ final class LinkAudio: PictureSource {
         messages = Mailbox(wake: wake)
     }
 
-    func requestKeyFrame() {
-        // Each packet is one.
-    }
-    func requestPicture() {
-        // The next packet comes by itself.
-    }
     func setWatched(_ isRunning: Bool) { post(isRunning ? .watched : .unwatched) }
-    func setTargetBitRate(_ rate: BitRate) {
-        // Sound takes so little that pictures get less instead.
-    }
     func setSharerPaused(_ isPaused: Bool) { post(.sharerPaused(isPaused)) }
     func setMicrophoneMuted(_ isMuted: Bool) { post(.microphoneMuted(isMuted)) }
 

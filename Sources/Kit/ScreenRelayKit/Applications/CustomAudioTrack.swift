@@ -167,18 +167,9 @@ public final class CustomAudioTrack: PictureSource {
 
     /// Decoding can begin with every packet.
     public var makesKeyFrames: Bool { true }
-    public func requestKeyFrame() {
-        // The next packet is one.
-    }
-    public func requestPicture() {
-        // Sound has none.
-    }
     public func setWatched(_ isRunning: Bool) {
         state.withLock { $0.isHeard = isRunning }
         feedback.watchedChanged(isRunning)
-    }
-    public func setTargetBitRate(_ rate: BitRate) {
-        // Sound needs so little that the pictures' rate is lowered instead.
     }
     public func setSharerPaused(_ isPaused: Bool) {
         state.withLock { $0.isPaused = isPaused }

@@ -69,19 +69,6 @@ final class PublishedAudio: PictureSource {
     /// Decoding can begin with every packet.
     var makesKeyFrames: Bool { true }
     var restsUnwatched: Bool { false }
-
-    func requestKeyFrame() {
-        // The next packet is one.
-    }
-    func requestPicture() {
-        // Sound has none.
-    }
-    func setWatched(_ isRunning: Bool) {
-        // A publisher sends until its session ends.
-    }
-    func setTargetBitRate(_ rate: BitRate) {
-        // The publisher's own settings decide its bit rate.
-    }
 }
 
 extension PublishedAudio.State {

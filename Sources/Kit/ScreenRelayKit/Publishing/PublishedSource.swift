@@ -165,16 +165,6 @@ final class PublishedSource: PictureSource, PublishedFrameReceiver {
         ask?()
     }
 
-    func requestPicture() {
-        // The publisher decides when to send pictures.
-    }
-    func setWatched(_ isRunning: Bool) {
-        // A publisher sends until its session ends.
-    }
-    func setTargetBitRate(_ rate: BitRate) {
-        // The publisher's own settings decide its bit rate.
-    }
-
     // MARK: The thread
 
     private func run(into ingest: TrackIngest, _ recorder: LinkRecorder?) {
