@@ -91,39 +91,26 @@ enum HostCommand {
             // If port 0 was given, this has the actual port.
             let place = link.address ?? address ?? .standard()
             var links = [link]
+            defer { stopAll(links) }
             var lines: [String] = []
-            do throws(HostError) {
-                for track in tracks {
-                    opening = track
-                    let hosted = try host.addTrack(track.name, to: track.room ?? room)
-                    let link = try hosted.openLink(at: track.link, admission: admission)
-                    links.append(link)
-                    lines.append(
-                        "The track \(hosted.name) of the room \(hosted.room): waiting on \(link.address ?? track.link)")
-                }
-            } catch {
-                stopAll(links)
-                throw error
+            for track in tracks {
+                opening = track
+                let hosted = try host.addTrack(track.name, to: track.room ?? room)
+                let link = try hosted.openLink(at: track.link, admission: admission)
+                links.append(link)
+                lines.append(
+                    "The track \(hosted.name) of the room \(hosted.room): waiting on \(link.address ?? track.link)")
             }
             let sources = Sources(of: host, log: log)
             defer { sources.stop() }
-            do throws(HostError) {
-                try sources.start(sourcing, end)
-            } catch {
-                stopAll(links)
-                throw error
-            }
+            try sources.start(sourcing, end)
             let reload = HostReload(host: host, options: options, sources: sources, log: log)
             end.reloads { reload.run() }
-            if let problem = tags.apply(to: host) {
-                stopAll(links)
-                return Program.fail(problem, .usage)
-            }
+            if let problem = tags.apply(to: host) { return Program.fail(problem, .usage) }
             let players: RTSPServer?
             do throws(RTSPServerError) {
                 players = try rtsp.start(host, log: log)
             } catch {
-                stopAll(links)
                 return Program.fail(rtsp.text(for: error), error.isTaken ? .unavailable : .system)
             }
             defer { players?.stop() }
