@@ -63,15 +63,27 @@ struct SourceReport: Sendable {
 /// What the sources of a track have done so far, one after the other.
 public struct SourceTotals: Sendable {
     /// Pictures encoded.
-    public private(set) var pictures: UInt64 = 0
+    public var pictures: UInt64 = 0
     /// Key frames among them.
-    public private(set) var keyFrames: UInt64 = 0
+    public var keyFrames: UInt64 = 0
     /// Bytes written to links, headers included.
-    public private(set) var bytes: UInt64 = 0
+    public var bytes: UInt64 = 0
     /// How often a picture had to wait because the link had not taken the one before.
-    public private(set) var heldBack: UInt64 = 0
+    public var heldBack: UInt64 = 0
     /// How long the pictures took.
-    public internal(set) var stages = StageTimes()
+    public var stages = StageTimes()
+
+    /// No work.
+    public init() {}
+
+    /// Adds the work of another track's sources.
+    public mutating func add(_ other: SourceTotals) {
+        pictures &+= other.pictures
+        keyFrames &+= other.keyFrames
+        bytes &+= other.bytes
+        heldBack &+= other.heldBack
+        stages.add(other.stages)
+    }
 
     mutating func addFigures(of report: SourceReport) {
         // Sources report these numbers, and they may report any.

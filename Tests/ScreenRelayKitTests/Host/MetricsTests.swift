@@ -37,8 +37,8 @@ struct MetricsTests {
     @Test("histograms are cumulative, in seconds, and end with all of them")
     func histograms() throws {
         var metrics = Metrics()
-        for delay in [100, 700, 900, 5_000_000] as [Int64] { metrics.stages.encoding.add(.microseconds(delay)) }
-        metrics.capturedBytes = .max
+        for delay in [100, 700, 900, 5_000_000] as [Int64] { metrics.work.stages.encoding.add(.microseconds(delay)) }
+        metrics.work.bytes = .max
         let found = try samples(metrics.prometheusText)
         #expect(found.first { $0.name == "screenrelay_captured_bytes_total" } != nil)
         #expect(Set(found.map(\.name)).count == found.count)

@@ -1,5 +1,7 @@
 import ByteCoding
+import MediaSessions
 import MediaTypes
+import TrackHub
 
 extension Metrics {
     /// The metrics in the text format 0.0.4 of Prometheus, in its base units: seconds and bytes.
@@ -15,15 +17,15 @@ extension Metrics {
         )
         add("tcp_viewers", "gauge", "Viewers whose pictures go over TCP.", tcpViewers)
         add("captures", "gauge", "Captures that are connected and have reported on their work.", captures)
-        add("captured_pictures_total", "counter", "Pictures encoded by captures.", capturedPictures)
-        add("captured_key_frames_total", "counter", "Key frames encoded by captures.", capturedKeyFrames)
-        add("captured_bytes_total", "counter", "Bytes that captures have written to capture links.", capturedBytes)
-        add("held_back_pictures_total", "counter", "Pictures that waited for a slow capture link.", heldBackPictures)
+        add("captured_pictures_total", "counter", "Pictures encoded by captures.", work.pictures)
+        add("captured_key_frames_total", "counter", "Key frames encoded by captures.", work.keyFrames)
+        add("captured_bytes_total", "counter", "Bytes that captures have written to capture links.", work.bytes)
+        add("held_back_pictures_total", "counter", "Pictures that waited for a slow capture link.", work.heldBack)
         add("capture_memory_bytes", "gauge", "Resident memory of captures.", captureMemory)
-        add("sent_pictures_total", "counter", "Pictures sent completely, once for each session.", sentPictures)
-        add("sent_packets_total", "counter", "RTP packets sent, without retransmissions by RTX.", sentPackets)
-        add("retransmitted_packets_total", "counter", "RTP packets sent again by RTX.", retransmittedPackets)
-        add("lost_packets_total", "counter", "RTP packets that viewers have missed.", lostPackets)
+        add("sent_pictures_total", "counter", "Pictures sent completely, once for each session.", sent.framesSent)
+        add("sent_packets_total", "counter", "RTP packets sent, without retransmissions by RTX.", sent.sentPackets)
+        add("retransmitted_packets_total", "counter", "RTP packets sent again by RTX.", sent.retransmittedPackets)
+        add("lost_packets_total", "counter", "RTP packets that viewers have missed.", sent.lostPackets)
         text += "# HELP screenrelay_stage_seconds How long pictures took for each stage of their way.\n"
         text += "# TYPE screenrelay_stage_seconds histogram\n"
         for (stage, times) in namedStages {
