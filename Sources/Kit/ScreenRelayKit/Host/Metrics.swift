@@ -30,7 +30,8 @@ public struct Metrics: Sendable {
     public var namedStages: [(name: String, times: DelayHistogram)] {
         let stages = work.stages
         return [
-            ("waiting", stages.waiting), ("encoding", stages.encoding), ("link", stages.link), ("sending", sent.sending),
+            ("waiting", stages.waiting), ("encoding", stages.encoding), ("link", stages.link),
+            ("sending", sent.sending),
         ]
     }
 }
