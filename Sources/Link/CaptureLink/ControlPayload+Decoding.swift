@@ -9,165 +9,151 @@ extension ControlPayload {
         init(_ text: String) { self.text = text }
     }
 
-    /// Decodes the payload `bytes` of a message of `kind`. A failure says in words what is wrong with them.
-    static func decode(_ kind: MessageKind, _ bytes: [UInt8]) -> Result<LinkMessage, Problem> {
-        var reader = ByteReader(bytes)
-        // Computed, so that the words are only made where they are needed.
-        var tooShort: Result<LinkMessage, Problem> { .failure(Problem("\(bytes.count) bytes are too few")) }
+    /// Decodes the payload `bytes` of a message of `kind`.
+    static func decode(_ kind: MessageKind, _ bytes: [UInt8]) throws(Problem) -> LinkMessage {
+        var reader = PayloadReader(bytes)
         switch kind {
-        case .unit: return .success(.unit(bytes))
-        case .format: return code(from: &reader).map { .format($0) }
-        case .requestKeyFrame: return .success(.requestKeyFrame)
-        case .unwatched: return .success(.unwatched)
-        case .watched: return .success(.watched)
-        case .sharpen: return .success(.sharpen)
+        case .unit: return .unit(bytes)
+        case .format: return .format(try reader.code())
+        case .requestKeyFrame: return .requestKeyFrame
+        case .unwatched: return .unwatched
+        case .watched: return .watched
+        case .sharpen: return .sharpen
         case .bitRate:
-            guard let rate = reader.uint64LittleEndian() else { return tooShort }
-            guard rate > 0, let rate = Int(exactly: rate) else { return .failure(Problem("a bit rate of \(rate)")) }
-            return .success(.bitRate(BitRate(bitsPerSecond: rate)))
-        case .carried:
-            guard let rate = reader.uint64LittleEndian() else { return tooShort }
-            return .success(.carried(BitRate(bitsPerSecond: Int(clamping: rate))))
+            let rate = try reader.uint64()
+            guard rate > 0, let rate = Int(exactly: rate) else { throw Problem("a bit rate of \(rate)") }
+            return .bitRate(BitRate(bitsPerSecond: rate))
+        case .carried: return .carried(BitRate(bitsPerSecond: Int(clamping: try reader.uint64())))
         case .frameRate:
-            guard let rate = reader.uint32LittleEndian() else { return tooShort }
-            guard rate > 0 else { return .failure(Problem("a frame rate of 0")) }
-            return .success(.frameRate(FrameRate(millihertz: rate)))
+            let rate = try reader.uint32()
+            guard rate > 0 else { throw Problem("a frame rate of 0") }
+            return .frameRate(FrameRate(millihertz: rate))
         case .hello:
-            guard let version = reader.uint16LittleEndian(), let roleCode = reader.uint8(),
-                let abilities = reader.uint8(), let process = reader.uint32LittleEndian(),
-                let name = text(from: &reader)
-            else { return tooShort }
-            guard let role = Hello.Role(rawValue: roleCode) else {
-                return .failure(Problem("role \(roleCode) is neither capture (1), host (2) nor replay (3)"))
+            let (version, code, abilities) = (try reader.uint16(), try reader.uint8(), try reader.uint8())
+            let (process, name) = (try reader.uint32(), try reader.text())
+            guard let role = Hello.Role(rawValue: code) else {
+                throw Problem("role \(code) is neither capture (1), host (2) nor replay (3)")
             }
-            return .success(
-                .hello(
-                    Hello(
-                        role: role, name: name, processID: process, makesKeyFrames: abilities & 1 != 0,
-                        tellsPointer: abilities & 2 != 0, changesChroma: abilities & 4 != 0, version: version)))
+            return .hello(
+                Hello(
+                    role: role, name: name, processID: process, makesKeyFrames: abilities & 1 != 0,
+                    tellsPointer: abilities & 2 != 0, changesChroma: abilities & 4 != 0, version: version))
         case .picture:
-            guard let number = reader.uint64LittleEndian(), let x = reader.uint16LittleEndian(),
-                let y = reader.uint16LittleEndian(), let width = reader.uint16LittleEndian(),
-                let height = reader.uint16LittleEndian()
-            else { return tooShort }
+            let (number, x, y) = (try reader.uint64(), try reader.uint16(), try reader.uint16())
+            let (width, height) = (try reader.uint16(), try reader.uint16())
             let damage = PixelRectangle(x: Int(x), y: Int(y), width: Int(width), height: Int(height))
             var notice = PictureNotice(sequenceNumber: number, damage: damage)
-            if let flags = reader.uint8(), let qp = reader.uint8(), reader.uint16LittleEndian() != nil,
-                let settling = reader.uint32LittleEndian()
+            if let flags = try? reader.uint8(), let qp = try? reader.uint8(), (try? reader.uint16()) != nil,
+                let settling = try? reader.uint32()
             {
                 (notice.isPointerDrawn, notice.isToBeRefined) = (flags & 1 != 0, flags & 2 != 0)
                 (notice.isStale, notice.qp) = (flags & 4 != 0, qp)
                 notice.settling = .microseconds(Int64(settling))
-                notice.waited = knownTime(from: &reader)
-                notice.worked = knownTime(from: &reader)
+                notice.waited = reader.knownTime()
+                notice.worked = reader.knownTime()
             }
-            return .success(.picture(notice))
+            return .picture(notice)
         case .size:
-            guard let width = reader.uint16LittleEndian(), let height = reader.uint16LittleEndian() else {
-                return tooShort
-            }
-            guard width > 0, height > 0 else { return .failure(Problem("a picture of \(width)x\(height)")) }
-            return .success(.size(PictureSize(width: Int(width), height: Int(height))))
+            let (width, height) = (try reader.uint16(), try reader.uint16())
+            guard width > 0, height > 0 else { throw Problem("a picture of \(width)x\(height)") }
+            return .size(PictureSize(width: Int(width), height: Int(height)))
         case .statistics:
             var statistics = CaptureStatistics()
-            for field in CaptureStatistics.fields {
-                guard let value = reader.uint64LittleEndian() else { return tooShort }
-                statistics[keyPath: field] = value
-            }
-            statistics.recent = recent(from: &reader)
-            return .success(.statistics(statistics))
+            var recent = RecentStatistics()
+            try reader.read(CaptureStatistics.fields, into: &statistics)
+            if (try? reader.read(RecentStatistics.fields, into: &recent)) != nil { statistics.recent = recent }
+            return .statistics(statistics)
         case .end:
-            guard let code = reader.uint8(), reader.uint8() != nil, let text = text(from: &reader) else {
-                return tooShort
-            }
-            return .success(.end(EndNotice(reason: EndReason(rawValue: code) ?? .other, text: text)))
-        case .pointerShape: return pointerShape(from: &reader)
+            let (code, _, text) = (try reader.uint8(), try reader.uint8(), try reader.text())
+            return .end(EndNotice(reason: EndReason(rawValue: code) ?? .other, text: text))
+        case .pointerShape: return .pointerShape(try pointerShape(from: &reader))
         case .pointerPosition:
-            guard let x = reader.int16LittleEndian(), let y = reader.int16LittleEndian(), let visible = reader.uint8()
-            else { return tooShort }
-            return .success(.pointerPosition(PointerPosition(x: x, y: y, isVisible: visible != 0)))
-        case .sharing: return code(from: &reader).map { .sharing($0) }
-        case .pointerMode: return code(from: &reader).map { .pointerMode($0) }
-        case .chroma: return code(from: &reader).map { .chroma($0) }
-        case .sharerPaused:
-            guard let isPaused = reader.uint8() else { return tooShort }
-            return .success(.sharerPaused(isPaused != 0))
-        case .microphoneMuted:
-            guard let isMuted = reader.uint8() else { return tooShort }
-            return .success(.microphoneMuted(isMuted != 0))
-        case .ping: return time(from: &reader).map { .success(.ping($0)) } ?? tooShort
+            let (x, y, isVisible) = (try reader.int16(), try reader.int16(), try reader.flag())
+            return .pointerPosition(PointerPosition(x: x, y: y, isVisible: isVisible))
+        case .sharing: return .sharing(try reader.code())
+        case .pointerMode: return .pointerMode(try reader.code())
+        case .chroma: return .chroma(try reader.code())
+        case .sharerPaused: return .sharerPaused(try reader.flag())
+        case .microphoneMuted: return .microphoneMuted(try reader.flag())
+        case .ping: return .ping(try reader.time())
         case .pong:
-            guard let asked = time(from: &reader), let received = time(from: &reader), let sent = time(from: &reader)
-            else { return tooShort }
-            return .success(.pong(ClockEcho(asked: asked, received: received, sent: sent)))
+            let (asked, received, sent) = (try reader.time(), try reader.time(), try reader.time())
+            return .pong(ClockEcho(asked: asked, received: received, sent: sent))
         case .answer:
-            guard let nonce = reader.bytes(LinkProof.nonceCount), let code = reader.bytes(LinkProof.codeCount) else {
-                return tooShort
-            }
-            return .success(.answer(nonce: Array(nonce), code: Array(code)))
-        case .challenge:
-            guard let nonce = reader.bytes(LinkProof.nonceCount) else { return tooShort }
-            return .success(.challenge(nonce: Array(nonce)))
-        case .proof:
-            guard let code = reader.bytes(LinkProof.codeCount) else { return tooShort }
-            return .success(.proof(code: Array(code)))
+            let (nonce, code) = (try reader.bytes(LinkProof.nonceCount), try reader.bytes(LinkProof.codeCount))
+            return .answer(nonce: nonce, code: code)
+        case .challenge: return .challenge(nonce: try reader.bytes(LinkProof.nonceCount))
+        case .proof: return .proof(code: try reader.bytes(LinkProof.codeCount))
         }
     }
 
-    private static func time(from reader: inout ByteReader) -> MonotonicTime? {
-        reader.uint64LittleEndian().map { MonotonicTime(nanoseconds: Int64(bitPattern: $0)) }
-    }
-
-    private static func knownTime(from reader: inout ByteReader) -> Interval? {
-        reader.uint32LittleEndian().flatMap { $0 == .max ? nil : .microseconds(Int64($0)) }
-    }
-
-    /// Reads all of the fields; nil if one is missing.
-    private static func recent(from reader: inout ByteReader) -> RecentStatistics? {
-        var recent = RecentStatistics()
-        for field in RecentStatistics.fields {
-            guard let value = reader.uint64LittleEndian() else { return nil }
-            recent[keyPath: field] = value
-        }
-        return recent
-    }
-
-    private static func pointerShape(from reader: inout ByteReader) -> Result<LinkMessage, Problem> {
-        guard let width = reader.uint16LittleEndian(), let height = reader.uint16LittleEndian(),
-            let hotX = reader.int16LittleEndian(), let hotY = reader.int16LittleEndian()
-        else { return .failure(Problem("too few bytes for a pointer")) }
+    private static func pointerShape(from reader: inout PayloadReader) throws(Problem) -> CursorImage {
+        let (width, height) = (try reader.uint16(), try reader.uint16())
+        let (hotX, hotY) = (try reader.int16(), try reader.int16())
         let limit = CursorImage.maxSide
-        guard width <= limit, height <= limit else { return .failure(Problem("a pointer of \(width)x\(height)")) }
+        guard width <= limit, height <= limit else { throw Problem("a pointer of \(width)x\(height)") }
         let count = Int(width) * Int(height)
-        guard reader.count >= 4 * count else {
-            return .failure(Problem("too few bytes for a pointer of \(width)x\(height)"))
-        }
+        guard reader.count >= 4 * count else { throw Problem("too few bytes for a pointer of \(width)x\(height)") }
         var pixels: [UInt32] = []
         pixels.reserveCapacity(count)
-        while pixels.count < count, let pixel = reader.uint32LittleEndian() { pixels.append(pixel) }
+        for _ in 0..<count { pixels.append(try reader.uint32()) }
         let size = PictureSize(width: Int(width), height: Int(height))
         guard let image = CursorImage(size: size, hotX: hotX, hotY: hotY, pixels: pixels) else {
-            return .failure(Problem("a pointer of \(size)"))
+            throw Problem("a pointer of \(size)")
         }
-        return .success(.pointerShape(image))
-    }
-
-    private static func code<Value: RawRepresentable>(
-        from reader: inout ByteReader
-    ) -> Result<Value, Problem> where Value.RawValue == UInt8 {
-        guard let code = reader.uint8() else { return .failure(Problem("0 bytes are too few")) }
-        guard let value = Value(rawValue: code) else { return .failure(Problem("\(code) has no meaning")) }
-        return .success(value)
-    }
-
-    private static func text(from reader: inout ByteReader) -> String? {
-        guard let count = reader.uint16LittleEndian(), let bytes = reader.bytes(Int(count)) else { return nil }
-        return String(decoding: bytes, as: UTF8.self)
+        return image
     }
 }
 
-extension ByteReader {
-    fileprivate mutating func int16LittleEndian() -> Int? {
-        uint16LittleEndian().map { Int(Int16(bitPattern: $0)) }
+/// Reads the little-endian fields of a payload; each read past its end throws.
+private struct PayloadReader {
+    typealias Problem = ControlPayload.Problem
+
+    private let byteCount: Int
+    private var reader: ByteReader
+
+    init(_ bytes: [UInt8]) {
+        byteCount = bytes.count
+        reader = ByteReader(bytes)
+    }
+
+    /// How many bytes are left.
+    var count: Int { reader.count }
+
+    mutating func uint8() throws(Problem) -> UInt8 { try next { $0.uint8() } }
+    mutating func uint16() throws(Problem) -> UInt16 { try next { $0.uint16LittleEndian() } }
+    mutating func uint32() throws(Problem) -> UInt32 { try next { $0.uint32LittleEndian() } }
+    mutating func uint64() throws(Problem) -> UInt64 { try next { $0.uint64LittleEndian() } }
+    mutating func int16() throws(Problem) -> Int { Int(Int16(bitPattern: try uint16())) }
+    mutating func flag() throws(Problem) -> Bool { try uint8() != 0 }
+    mutating func bytes(_ count: Int) throws(Problem) -> [UInt8] { Array(try next { $0.bytes(count) }) }
+    mutating func text() throws(Problem) -> String {
+        let count = try uint16()
+        return String(decoding: try bytes(Int(count)), as: UTF8.self)
+    }
+    mutating func time() throws(Problem) -> MonotonicTime {
+        MonotonicTime(nanoseconds: Int64(bitPattern: try uint64()))
+    }
+
+    /// A time in microseconds; nil if it is unknown or missing.
+    mutating func knownTime() -> Interval? {
+        reader.uint32LittleEndian().flatMap { $0 == .max ? nil : .microseconds(Int64($0)) }
+    }
+
+    mutating func code<Value: RawRepresentable>() throws(Problem) -> Value where Value.RawValue == UInt8 {
+        let code = try uint8()
+        guard let value = Value(rawValue: code) else { throw Problem("\(code) has no meaning") }
+        return value
+    }
+
+    mutating func read<Value>(
+        _ fields: [WritableKeyPath<Value, UInt64>], into value: inout Value
+    ) throws(Problem) {
+        for field in fields { value[keyPath: field] = try uint64() }
+    }
+
+    private mutating func next<Value>(_ read: (inout ByteReader) -> Value?) throws(Problem) -> Value {
+        guard let value = read(&reader) else { throw Problem("\(byteCount) bytes are too few") }
+        return value
     }
 }

@@ -177,9 +177,11 @@ public struct MessageDecoder: Sendable {
         if kind == .unit, !collected.starts(with: MessageHeader.unitMark) {
             throw .startCodeMissing(offset: messageOffset)
         }
-        switch ControlPayload.decode(kind, collected) {
-        case .success(let body): ready.append(ReceivedMessage(header: header, form: form, body: body))
-        case .failure(let problem): throw .malformed(kind: kind, problem: problem.text, offset: messageOffset)
+        do throws(ControlPayload.Problem) {
+            let body = try ControlPayload.decode(kind, collected)
+            ready.append(ReceivedMessage(header: header, form: form, body: body))
+        } catch {
+            throw .malformed(kind: kind, problem: error.text, offset: messageOffset)
         }
         messageCount &+= 1
         collected = []
