@@ -6,58 +6,33 @@ import { refusesPage } from "./reach.js";
 import { Recovery } from "./recovery.js";
 import { ShownTrack } from "../picture/shown.js";
 import { Signalling } from "./signalling.js";
+import { ViewerState } from "./viewerstate.js";
 import { isDead, Visit } from "./visit.js";
 
 /**
- * The state of the page, and an EventTarget for everything else. Its events are CustomEvents:
- *
- * | type                | detail                                  | when |
- * |---------------------|-----------------------------------------|------|
- * | `joined`            | `{host, you}`                           | the host has let us in; both are ids |
- * | `left`              | `{}`                                    | that visit is over; `joined` may follow again |
- * | `tracks`            | `[{name, source}]`                      | the room's tracks have changed |
- * | `shown`             | `{}`                                    | another track is shown now; its known state follows |
- * | `stream`            | `MediaStream` or Media Source           | the shown track has a new stream |
- * | `presented`         | `{captured, hasPointer, arrived, shown}` | a picture that came over the WebSocket is shown |
- * | `change`            | `{}`                                    | `phase`, `reason`, `source` or `sound` may have changed |
- * | `looked`            | `{}`                                    | the browser's counters were read, twice a second |
- * | `_people`, `_offer` … | the message's data                    | any message of the server, by its own name |
- *
- * `send(eventName, data)` sends a message to the server; `introduction` is what `__join` contains besides room and role
- * (`name`, `password`); `watch(track)` shows another track.
+ * The page's visit to the room. `send(eventName, data)` sends a message to the server; `introduction` is what `__join`
+ * contains besides room and role (`name`, `password`); `watch(track)` shows another track.
  */
-export class Viewer extends EventTarget {
+export class Viewer extends ViewerState {
   link = readLink(location);
   browser = readBrowser();
-  /**
-   * "connecting", "negotiating", "playing", "reconnecting", "locked" (needs a password), "ended" (by the host) or
-   * "failed".
-   */
-  phase = "connecting";
-  reconnects = 0;
   /** The contents of `__join` besides room and role. */
   introduction = {};
-  /** Why there is no new picture: a message, with `canTryAgain` if a button may help; null if nothing is wrong. */
-  reason = null;
-  /** Whether the browser requires a click to play. */
-  isPlayBlocked = false;
 
   #stage;
   #shown;
   #signalling = null;
   #recovery = new Recovery(() => this.#reconnect());
   #visit = new Visit();
-  /** Whether the host has told us that it ends, and none has let us in since. */
-  #hasEnded = false;
 
   constructor(stage) {
     super();
     this.#stage = stage;
     this.#shown = new ShownTrack(this, stage, {
-      onTold: (type, detail) => this.#tell(type, detail),
+      onTold: (type, detail) => this.tell(type, detail),
       onNegotiation: () => {
         this.#recovery.answered();
-        if (this.phase === "connecting") this.#enter("negotiating");
+        if (this.phase === "connecting") this.enter("negotiating");
       },
       onFailure: (reason) => (reason.isFinal ? this.#stop(reason, true) : this.#retry(reason)),
     });
@@ -73,32 +48,18 @@ export class Viewer extends EventTarget {
   get silence() { return this.#shown.silence; }
   get peer() { return this.#shown.peer; }
 
-  /** Whether there is nothing to see: the share has ended, or this page isn't let in. */
-  get isOver() {
-    return this.phase === "ended" || this.phase === "failed" || this.phase === "locked";
-  }
-
   /** Seconds until the next attempt; null if none is scheduled. */
-  get retryIn() {
-    return this.#recovery.dueIn;
-  }
+  get retryIn() { return this.#recovery.dueIn; }
 
   /** Whether the connection to the host has broken off, and no pictures come either. */
-  get isInterrupted() {
-    return this.#visit.isCutOff && this.#visit.isQuiet;
-  }
-
-  /** The text of the problem; null if there is none. */
-  get error() {
-    return this.phase === "playing" ? null : this.reason?.title ?? null;
-  }
+  get isInterrupted() { return this.#visit.isCutOff && this.#visit.isQuiet; }
 
   start() {
     this.link = readLink(location);
     // It may be another room, or we may have another name.
     this.#visit.forget();
     this.#recovery.succeeded();
-    this.#hasEnded = false;
+    this.hasEnded = false;
     this.reason = null;
     if (!this.link.name) this.#stop(messages.noLink());
     else this.#connect();
@@ -126,18 +87,13 @@ export class Viewer extends EventTarget {
     if (this.isPlayBlocked) {
       this.isPlayBlocked = false;
       this.#stage.play();
-      this.#changed();
+      this.changed();
     } else if (this.phase === "ended") {
       this.reason = null;
       this.#connect();
     } else {
       this.start();
     }
-  }
-
-  playBlocked() {
-    this.isPlayBlocked = true;
-    this.#changed();
   }
 
   /** Sends a message to the server: `send("__meet", {on: true})`. */
@@ -159,7 +115,7 @@ export class Viewer extends EventTarget {
     this.#recovery.succeeded();
     this.reason = null;
     this.#stage.reveal();
-    this.#enter("playing");
+    this.enter("playing");
   }
 
   /** Reads the browser's counters. */
@@ -174,7 +130,7 @@ export class Viewer extends EventTarget {
     const isDecoded = reception.counted.framesDecoded > 0 && this.#stage.pictureSize.width > 0;
     if (this.phase !== "playing" && isDecoded) this.firstPicture();
     this.#shown.count(this.phase === "playing");
-    this.#tell("looked", {});
+    this.tell("looked", {});
   }
 
   /** Whether the host has let us in, and the shown track is received from it, or has been asked for. */
@@ -196,9 +152,7 @@ export class Viewer extends EventTarget {
 
   #connect() {
     this.#disconnect();
-    // After the end of a share, the page keeps saying so until a new one begins, no matter how often it checks.
-    if (!this.reason) this.#enter("connecting");
-    else if (this.phase !== "ended") this.#enter("reconnecting");
+    this.attempting();
     this.#join();
     this.#recovery.begin(() => this.#noHost(messages.hostAway()));
     if (!this.#stage.hasPicture) this.#shown.begin();
@@ -270,16 +224,16 @@ export class Viewer extends EventTarget {
     const { reception } = this;
     this.#shown.heard(name, data);
     // The host had ended our session meanwhile.
-    if (isRenewed && reception !== this.reception) this.#showReconnecting();
-    this.#tell(name, data);
+    if (isRenewed && reception !== this.reception) this.interrupted(messages.lostConnection());
+    this.tell(name, data);
     if (name === "_peers" && !isRenewed) {
-      this.#tell("joined", { host: this.#signalling?.host, you: this.#signalling?.you });
+      this.tell("joined", { host: this.#signalling?.host, you: this.#signalling?.you });
     }
   }
 
   /** `isRenewed`: whether our visit goes on. */
   #letIn(isRenewed) {
-    if (this.#hasEnded) this.#hostReturned();
+    if (this.hasEnded) this.hostReturned();
     this.#recovery.reached();
     // It may be another host, which knows nothing of us.
     const isOther = this.#visit.isCutOff && !isRenewed;
@@ -288,56 +242,38 @@ export class Viewer extends EventTarget {
       this.#stage.hold();
       this.#shown.leave();
       this.#shown.signalling = this.#signalling;
-      this.#tell("left", {});
-      this.#showReconnecting();
+      this.tell("left", {});
+      this.interrupted(messages.lostConnection());
     }
     if (isRenewed) this.#recovery.succeeded();
   }
 
-  /** Counts a reconnection, and shows that the pictures of before don't go on, until there are others. */
-  #showReconnecting() {
-    this.reconnects += 1;
-    this.reason = messages.lostConnection();
-    this.#enter("reconnecting");
-  }
-
   /** Handles the end of the host. Nothing it shared stays visible. If it comes back, the page continues by itself. */
   #ended() {
-    this.#hasEnded = true;
+    this.hasEnded = true;
     this.#visit.forget();
     this.#close();
-    this.reason = { ...messages.hostLeft(), canTryAgain: true };
     this.#recovery.schedule();
-    this.#enter("ended");
-  }
-
-  /** Handles the return of a host that had ended: the page no longer says so. */
-  #hostReturned() {
-    this.#hasEnded = false;
-    this.reason = null;
-    this.#enter("connecting");
+    this.stopped(messages.hostLeft(), true, "ended");
   }
 
   /** Handles a missing or lost host. */
   #noHost(reason) {
-    if (this.#hasEnded) this.#ended();
+    if (this.hasEnded) this.#ended();
     else this.#retry(reason);
   }
 
   /** Schedules another attempt. */
   #retry(reason) {
     this.#disconnect();
-    this.reconnects += 1;
-    this.reason = reason;
     this.#recovery.schedule();
-    this.#enter("reconnecting");
+    this.interrupted(reason);
   }
 
   /** Gives up until the user acts. */
   #stop(message, canTryAgain = false, phase = "failed") {
     this.#close();
-    this.reason = { ...message, canTryAgain };
-    this.#enter(phase);
+    this.stopped(message, canTryAgain, phase);
   }
 
   /** Leaves the room and clears the page. */
@@ -345,7 +281,7 @@ export class Viewer extends EventTarget {
     this.#disconnect();
     this.#stage.clear();
     this.tracks.told([]);
-    this.#tell("tracks", this.tracks.all);
+    this.tell("tracks", this.tracks.all);
   }
 
   #disconnect() {
@@ -358,20 +294,6 @@ export class Viewer extends EventTarget {
     this.#visit.leave();
     this.#signalling?.close();
     this.#signalling = null;
-    if (wasJoined) this.#tell("left", {});
-  }
-
-  /** Switches to another phase, and announces it. */
-  #enter(phase) {
-    this.phase = phase;
-    this.#changed();
-  }
-
-  #changed() {
-    this.#tell("change", {});
-  }
-
-  #tell(type, detail) {
-    this.dispatchEvent(new CustomEvent(type, { detail }));
+    if (wasJoined) this.tell("left", {});
   }
 }
