@@ -54,9 +54,9 @@ package final class MainContext: @unchecked Sendable {
     }
 
     /// Runs `work` on the thread that uses the context, in the order of the calls. Any thread.
-    func post(_ work: @escaping @Sendable () -> Void) {
+    func post(priority: gint = G_PRIORITY_DEFAULT, _ work: @escaping @Sendable () -> Void) {
         guard let source = g_idle_source_new() else { return }
-        g_source_set_priority(source, G_PRIORITY_DEFAULT)
+        g_source_set_priority(source, priority)
         g_source_set_callback(
             source,
             { data in

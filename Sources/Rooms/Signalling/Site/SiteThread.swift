@@ -18,7 +18,7 @@ final class SiteThread: @unchecked Sendable {
         var hasEnded = false
     }
 
-    private let context: OpaquePointer
+    private let context = MainContext()
     private let loop: OpaquePointer
     private let name: String
     private let pending = RankedMutex(Pending(), .innermost)
@@ -33,14 +33,10 @@ final class SiteThread: @unchecked Sendable {
     init(name: String, makeSite: @escaping @Sendable (SiteThread, _ context: OpaquePointer) -> Site) {
         self.name = name
         self.makeSite = makeSite
-        context = g_main_context_new()
-        loop = g_main_loop_new(context, 0)
+        loop = g_main_loop_new(context.pointer, 0)
     }
 
-    deinit {
-        g_main_loop_unref(loop)
-        g_main_context_unref(context)
-    }
+    deinit { g_main_loop_unref(loop) }
 
     /// Starts the thread. May be called once.
     func start() {
@@ -64,20 +60,8 @@ final class SiteThread: @unchecked Sendable {
             pending.work.append(work)
             return pending.work.count == 1
         }
-        guard isFirst, let source = g_idle_source_new() else { return }
         // Posted work has priority over clients, so a client that connects after a call sees the effect of that call.
-        g_source_set_priority(source, G_PRIORITY_HIGH)
-        g_source_set_callback(
-            source,
-            { data in
-                if let data { Unmanaged<SiteThread>.fromOpaque(data).takeUnretainedValue().drain() }
-                return 0
-            }, Unmanaged.passRetained(self).toOpaque()
-        ) { data in
-            if let data { Unmanaged<SiteThread>.fromOpaque(data).release() }
-        }
-        g_source_attach(source, context)
-        g_source_unref(source)
+        if isFirst { context.post(priority: G_PRIORITY_HIGH) { [self] in drain() } }
     }
 
     /// Ends the thread's loop. Must be called on the thread.
@@ -96,17 +80,16 @@ final class SiteThread: @unchecked Sendable {
     }
 
     private func run() {
-        g_main_context_push_thread_default(context)
-        site = makeSite?(self, context)
-        makeSite = nil
-        g_main_loop_run(loop)
-        // Lets libsoup finish its work on closed connections.
-        while g_main_context_iteration(context, 0) != 0 {}
-        site = nil
-        pending.withLock { $0 = Pending(hasEnded: true) }
-        // Frees work that was posted but never ran: its source in the main context keeps this object alive.
-        while g_main_context_iteration(context, 0) != 0 {}
-        g_main_context_pop_thread_default(context)
+        context.use {
+            site = makeSite?(self, context.pointer)
+            makeSite = nil
+            g_main_loop_run(loop)
+            // Lets libsoup finish its work on closed connections.
+            while g_main_context_iteration(context.pointer, 0) != 0 {}
+            site = nil
+            // Afterwards the context frees work that was posted but never ran, which keeps this object alive.
+            pending.withLock { $0 = Pending(hasEnded: true) }
+        }
     }
 
     private func drain() {
