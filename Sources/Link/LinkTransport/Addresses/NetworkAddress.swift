@@ -101,3 +101,11 @@ struct NetworkAddress: Sendable, Equatable {
         withUnsafeBytes(of: sa_family_t(family)) { Array($0) }
     }
 }
+
+/// The numeric addresses of a host, without ports; at least one. May block for seconds, because getaddrinfo(3) has no
+/// timeout.
+///
+/// - Throws: ``LinkTransportError/nameUnknown(host:reason:isTemporary:)``.
+public func numericAddresses(of host: String) throws(LinkTransportError) -> [String] {
+    try NetworkAddress.resolve(host: host, port: 0, isNumeric: false).get().map(\.host)
+}

@@ -1,4 +1,5 @@
 import Glibc
+import LinkTransport
 import MediaFiles
 import OutputSettings
 import WebRTCPushing
@@ -15,7 +16,7 @@ extension PushAddress {
     func resolved(by resolve: (@Sendable (String) -> String?)?) throws(OutputSettingsError) -> ResolvedAddress {
         var found = nameRange.flatMap { resolve?(String(url[$0])) }
         if let nearest, let host = hostRange.map({ String(url[$0]) }) {
-            let addresses = found.map { [$0] } ?? Self.addresses(of: host)
+            let addresses = found.map { [$0] } ?? (try? numericAddresses(of: host)) ?? []
             guard let first = addresses.first else {
                 throw OutputSettingsError("the host in its stream object isn't found")
             }
@@ -57,27 +58,6 @@ extension PushAddress {
         let isBracketed = authority[start...].hasPrefix("[")
         let host = authority[start...].dropFirst(isBracketed ? 1 : 0).prefix { $0 != (isBracketed ? "]" : ":") }
         return host.startIndex..<host.endIndex
-    }
-
-    /// The addresses of a host in text; none if it isn't found. May block for seconds, because getaddrinfo(3) has no
-    /// timeout.
-    private static func addresses(of host: String) -> [String] {
-        var hints = addrinfo()
-        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        hints.ai_flags = AI_ADDRCONFIG
-        var list: UnsafeMutablePointer<addrinfo>?
-        guard getaddrinfo(host, nil, &hints, &list) == 0 else { return [] }
-        defer { freeaddrinfo(list) }
-        var found: [String] = []
-        var entry = list
-        while let one = entry {
-            var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
-            let code = getnameinfo(
-                one.pointee.ai_addr, one.pointee.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
-            if code == 0 { found.append(String(decoding: text.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)) }
-            entry = one.pointee.ai_next
-        }
-        return found
     }
 
     /// The URL of the application that an RTMP server is told: what libavformat would make of the URL with the host's

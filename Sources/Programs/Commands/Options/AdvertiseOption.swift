@@ -1,5 +1,5 @@
 import CommandLine
-import Glibc
+import LinkTransport
 import STUN
 import Synchronization
 
@@ -40,32 +40,16 @@ enum AdvertiseOption {
                     + "router.example.org")
         }
         if let known = resolved.withLock({ $0[text] }) { return known }
-        var hints = addrinfo()
-        hints.ai_family = AF_UNSPEC
-        hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
-        var list: UnsafeMutablePointer<addrinfo>?
-        let code = getaddrinfo(text, nil, &hints, &list)
-        defer { if let list { freeaddrinfo(list) } }
-        guard code == 0 else {
-            throw UsageError(
-                "\(label) \(text): no address is found for this name: \(String(cString: gai_strerror(code)))",
-                exitCode: .unavailable)
-        }
         var found: [TransportAddress] = []
-        var entry = list
-        while let one = entry {
-            entry = one.pointee.ai_next
-            var name = [CChar](repeating: 0, count: 64)
-            guard
-                getnameinfo(
-                    one.pointee.ai_addr, one.pointee.ai_addrlen, &name, socklen_t(name.count), nil, 0, NI_NUMERICHOST)
-                    == 0,
-                let address = try? ValueFormat.ipAddress.read(
-                    String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self),
-                    option: label),
-                !found.contains(where: { $0.family == address.family })
-            else { continue }
-            found.append(address)
+        do throws(LinkTransportError) {
+            for numeric in try numericAddresses(of: text) {
+                guard let address = try? ValueFormat.ipAddress.read(numeric, option: label),
+                    !found.contains(where: { $0.family == address.family })
+                else { continue }
+                found.append(address)
+            }
+        } catch {
+            throw UsageError("\(label): \(error)", exitCode: .unavailable)
         }
         if found.isEmpty {
             throw UsageError("\(label) \(text): this name has no IP address", exitCode: .unavailable)
