@@ -49,6 +49,11 @@ public struct X264Configuration: Sendable {
         self.chroma = chroma
     }
 
+    /// Whether an encoder with this configuration takes `picture`: its size and colours are part of the stream.
+    public func fits(_ picture: I420Picture) -> Bool {
+        (size, matrix, isFullRange) == (picture.size, picture.matrix, picture.isFullRange)
+    }
+
     /// The size that is encoded and shown. With 4:2:0, odd dimensions are rounded up.
     ///
     /// The SPS crops the rest of the last macroblock, in units of one sample of chroma: of two of luma with 4:2:0, and

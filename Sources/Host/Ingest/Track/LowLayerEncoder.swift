@@ -201,11 +201,7 @@ struct LowLayerEncoder {
     }
 
     private mutating func currentEncoder(for picture: I420Picture) throws -> X264Encoder {
-        if let encoder, encoder.configuration.size == picture.size, encoder.configuration.matrix == picture.matrix,
-            encoder.configuration.isFullRange == picture.isFullRange
-        {
-            return encoder
-        }
+        if let encoder, encoder.configuration.fits(picture) { return encoder }
         let new = try X264Encoder(
             X264Configuration(
                 size: picture.size, framesPerSecond: 30, rate: .minBits, matrix: picture.matrix,

@@ -191,9 +191,7 @@ extension TrackEncoder.Coder {
     }
 
     private mutating func currentEncoder(for picture: I420Picture, _ rate: BitRate) throws -> X264Encoder {
-        if let encoder, encoder.configuration.size == picture.size, encoder.configuration.matrix == picture.matrix,
-            encoder.configuration.isFullRange == picture.isFullRange
-        {
+        if let encoder, encoder.configuration.fits(picture) {
             if encoder.configuration.rate != .ceiling(rate) { try encoder.reconfigure(bitRate: rate) }
             return encoder
         }

@@ -251,11 +251,7 @@ private struct SettingsCoder {
     private mutating func currentEncoder(
         for picture: I420Picture, _ rate: BitRate
     ) throws(VideoEncodingError) -> X264Encoder {
-        if let encoder, encoder.configuration.size == picture.size, encoder.configuration.matrix == picture.matrix,
-            encoder.configuration.isFullRange == picture.isFullRange
-        {
-            return encoder
-        }
+        if let encoder, encoder.configuration.fits(picture) { return encoder }
         do throws(OutputSettingsError) {
             try settings.check(picture.size)
         } catch {
