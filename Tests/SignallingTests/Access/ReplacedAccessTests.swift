@@ -22,6 +22,19 @@ struct ReplacedAccessTests {
         withExtendedLifetime(viewer) {}
     }
 
+    @Test("a player that entered with the old one keeps its session, and its requests")
+    func session() throws {
+        let server = try RunningServer()
+        let sdp = bearer("secret").merging(["Content-Type": "application/sdp"]) { $1 }
+        let location = try #require(
+            try server.request("POST", "/whep/desk", sdp, body: EndpointClient.offer).headers["location"])
+        server.server.use([RoomConfiguration(name: "desk", token: "other")])
+        let fragment = bearer("secret").merging(["Content-Type": "application/trickle-ice-sdpfrag"]) { $1 }
+        #expect(try server.request("PATCH", location, fragment, body: "a=candidate:1").status == 204)
+        #expect(try server.request("DELETE", location, bearer("secret")).status == 200)
+        #expect(try server.request("DELETE", location, bearer("secret")).status == 401)
+    }
+
     @Test("a server without /api gets none by a token for it")
     func noAdministration() throws {
         let server = try RunningServer()

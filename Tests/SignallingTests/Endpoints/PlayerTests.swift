@@ -38,13 +38,19 @@ struct PlayerTests {
         #expect(other.headers["location"] != location)
     }
 
-    @Test("the session's URL does for the token, and with a wrong token it doesn't")
+    @Test("the session's URL is enough, and another URL is not")
     func sessionIsACapability() throws {
         let server = try RunningServer()
         let location = try #require(try open(server).headers["location"])
-        #expect(try server.request("DELETE", location, ["Authorization": "Bearer wrong"]).status == 401)
-        #expect(try server.request("DELETE", location.replacing("desk", with: "attic")).status == 401)
-        #expect(try server.request("PATCH", location, fragment, body: "a=candidate:1").status == 204)
+        let wrong = ["Authorization": "Bearer wrong"]
+        let elsewhere = location.replacing("desk", with: "attic")
+        for headers in [[:], wrong] {
+            #expect(try server.request("DELETE", elsewhere, headers).status == 401)
+            #expect(try server.request("DELETE", location + "0", headers).status == 401)
+            #expect(
+                try server.request("PATCH", location, headers.merging(fragment) { $1 }, body: "a=candidate:1").status
+                    == 204)
+        }
         #expect(try server.request("DELETE", location).status == 200)
         #expect(try server.request("DELETE", location).status == 401)
     }

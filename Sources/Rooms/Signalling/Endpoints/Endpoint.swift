@@ -89,23 +89,21 @@ final class Endpoint {
     }
 
     /// Handles a request to a session. Only the client that created the session knows its URL, so the URL is accepted
-    /// instead of a token if the request has none (MediaMTX's reader sends none here).
+    /// instead of a token: some players send none here (MediaMTX's reader), and a token that others send may have been
+    /// replaced since they entered.
     func handle(_ exchange: HTTPExchange, room: String, session name: String) {
         if exchange.method == "OPTIONS" { return options(exchange, Self.sessionMethods, accept: Self.acceptPatch) }
-        let session = sessions[name].flatMap { $0.address.room == room ? $0 : nil }
-        let headers: HTTPHeaders
-        if session != nil, exchange.header("Authorization") == nil {
-            guard let sharing = admission.sharingHeaders(for: exchange) else { return exchange.answer(.refusal(403)) }
-            headers = sharing
-        } else {
+        guard let session = sessions[name], session.address.room == room else {
+            // Only a client that may enter the room learns that there is no such session.
             switch admission.admit(exchange, to: room, for: purpose) {
             case .refused(let response): return exchange.answer(response)
-            case .admitted(_, let admitted): headers = admitted
+            case .admitted(_, let headers):
+                let text = "the session is over; send a new offer"
+                return exchange.answer(HTTPResponse(404, headers: headers, text: text))
             }
         }
-        guard let session else {
-            return exchange.answer(HTTPResponse(404, headers: headers, text: "the session is over; send a new offer"))
-        }
+        guard let headers = admission.sharingHeaders(for: exchange) else { return exchange.answer(.refusal(403)) }
+        exchange.connection?.isAdmitted = true
         switch exchange.method {
         case "PATCH": exchange.answer(patch(exchange, name, session, headers))
         case "DELETE":
