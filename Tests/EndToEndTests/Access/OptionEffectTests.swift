@@ -95,6 +95,22 @@ extension EndToEndBesideBrowser {
             #expect(try status(first.base + "/whep/screen") == "200")
         }
 
+        @Test("a file for a token that is missing is created, and a line says so")
+        func missingFiles() throws {
+            let options = ["--token-file", "--present-token-file", "--admin-token-file"]
+            let words = options.flatMap { [$0, folder.file("new" + $0)] }
+            let first = try host(words)
+            for option in options {
+                try first.waitForLog("\(option) \(folder.file("new" + option)): there was no such file")
+            }
+            #expect(try first.printedLink().contains("#screen,"))
+            #expect(first.stop() == .exited(0))
+            let second = try host(words)
+            #expect(try second.printedLink().contains("#screen,"))
+            #expect(second.stop() == .exited(0))
+            #expect(!second.log.contains("there was no such file"))
+        }
+
         @Test("other machines use /api only with --api-lan, and only with its token")
         func administration() throws {
             for isAllowed in [true, false] {

@@ -26,8 +26,8 @@ enum AccessOptions {
             long: "token-file", value: .required("FILE"),
             help:
                 "keep the room token in this file, which only this user can read, so that invite links are still "
-                + "valid the next time; without it, the token is kept in $XDG_STATE_HOME/screenrelay or "
-                + "~/.local/state/screenrelay, one for each room and address"),
+                + "valid the next time; a missing file is created. Without the option, the token is kept in "
+                + "$XDG_STATE_HOME/screenrelay or ~/.local/state/screenrelay, one for each room and address"),
         Option(
             long: "tls", value: .required("HOW"),
             help: "self-signed: serve https and wss with a self-signed certificate, which is kept in "

@@ -16,7 +16,8 @@ extension HostOptions {
         do throws(TokenFileError) {
             if let named {
                 return Administration(
-                    token: try TokenFile(path: named).token(), allowsNetwork: allowsNetwork, tokenFile: named)
+                    token: try TokenFile(path: named).token(namedBy: "--admin-token-file"),
+                    allowsNetwork: allowsNetwork, tokenFile: named)
             }
             if let file = TokenFile(administrationOf: listen.map { "\($0)" }) {
                 return Administration(

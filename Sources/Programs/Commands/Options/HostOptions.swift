@@ -74,7 +74,8 @@ enum HostOptions {
         in path: String, of option: String, _ options: ParsedOptions
     ) throws(UsageError) -> (String?, TokenFile?) {
         do throws(TokenFileError) {
-            return (try TokenFile(path: path).token(isNew: options.has("new-token")), TokenFile(path: path))
+            let file = TokenFile(path: path)
+            return (try file.token(namedBy: option, isNew: options.has("new-token")), file)
         } catch {
             throw error.problem(of: option, path)
         }
@@ -215,6 +216,18 @@ extension TokenFile {
     /// The file that keeps a room's token between runs; nil if there is no place for it.
     init?(room: String, of configuration: HostConfiguration) {
         self.init(room: room, listen: configuration.listen.map { "\($0)" })
+    }
+
+    /// Returns the token in this file, which `option` named. If there is no file, it is created, and a line says so:
+    /// its name may be mistyped.
+    func token(namedBy option: String, isNew: Bool = false) throws(TokenFileError) -> String {
+        let isMissing = access(path, F_OK) != 0
+        let token = try self.token(isNew: isNew)
+        if isMissing {
+            StandardStreams.printError(
+                "\(option) \(path): there was no such file; it was created, with a new token", program: Program.name)
+        }
+        return token
     }
 }
 
