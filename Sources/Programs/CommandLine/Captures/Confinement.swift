@@ -16,9 +16,8 @@ public enum Confinement {
         Option(
             long: "unconfined",
             help:
-                "keep the rights that aren't needed while capturing, such as to start programs and open files, for "
-                + "example because a name service or PulseAudio has files in unusual places, or because the report of "
-                + "a crash needs them"),
+                "allow starting programs and opening files, for crash reports, or for a name service or PulseAudio "
+                + "with files in unusual places"),
     ].under(.captureProcess)
 
     /// Applies the options.

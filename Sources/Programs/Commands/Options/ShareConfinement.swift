@@ -17,9 +17,8 @@ struct ShareConfinement {
         Option(
             long: "capture-unconfined",
             help:
-                "let the captures of screen and sound keep the rights that they don't need, such as to start programs "
-                + "and open files, for example because PulseAudio has files in unusual places, or because the report "
-                + "of a crash needs them"),
+                "allow the captures of screen and sound to start programs and open files, for crash reports, or for "
+                + "PulseAudio with files in unusual places"),
     ].under(.captureProcess)
 
     /// The confinement that the supervisor starts the capture in.
