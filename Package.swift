@@ -450,6 +450,9 @@ let package = Package(
                 "TestSupport", "Threading",
             ]),
         tests(
+            "CommandsTests",
+            ["Commands", "CommandLine", "MediaTypes", "ScreenRelayKit", "TestSupport", "Threading"]),
+        tests(
             "DiagnosisTests",
             ["Diagnosis", "MediaTypes", "STUN", "ScreenRelayKit", "SecureTransport", "Signalling", "TestSupport"],
             exclude: ["turn_server.py"]),
