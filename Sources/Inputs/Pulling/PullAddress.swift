@@ -1,3 +1,5 @@
+import Threading
+
 /// Where pictures are read from: a server or a file.
 public struct PullAddress: Hashable, Sendable, CustomStringConvertible {
     /// As it was given, for libavformat.
@@ -11,8 +13,7 @@ public struct PullAddress: Hashable, Sendable, CustomStringConvertible {
         guard url.hasPrefix("srt://"), let query = url.firstIndex(of: "?"),
             url[query...].dropFirst().split(separator: "&").contains("mode=listener")
         else { return false }
-        let place = url.dropFirst("srt://".count).prefix { !"/?".contains($0) }
-        return !["127.", "localhost:", "[::1]:"].contains { place.lowercased().hasPrefix($0) }
+        return !Loopback.contains(authority: url.dropFirst("srt://".count).prefix { !"/?".contains($0) })
     }
     /// Whether nothing checks the server's certificate, because libavformat has no option for that.
     public var takesAnyCertificate: Bool { url.hasPrefix("rtsps:") }

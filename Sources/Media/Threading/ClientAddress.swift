@@ -1,13 +1,7 @@
 import Glibc
 
-/// Classifies client addresses, and groups those that one client may own.
+/// Groups client addresses that one client may own.
 public enum ClientAddress {
-    /// Whether `address`, in text, is a loopback address. All programs on this machine share it, and so do all clients
-    /// behind a reverse proxy that runs here.
-    public static func isLoopback(_ address: String) -> Bool {
-        address.hasPrefix("127.") || address == "::1" || address.hasPrefix("::ffff:127.")
-    }
-
     /// Returns the key under which an address is counted: for IPv4, the address itself, even if it is written as IPv6;
     /// for IPv6, its first 64 bits, because a client that has one address of a /64 network has them all. A link-local
     /// address is counted in full, because all machines share `fe80::/64`.

@@ -2,6 +2,7 @@ import ByteCoding
 import FoundationEssentials
 import Signalling
 import SocketIORooms
+import Threading
 
 /// A room of somebody else's server: what is spoken there, where it is, and the room's name, which may be a secret.
 public struct JoinTarget: Hashable, Sendable, CustomStringConvertible {
@@ -84,9 +85,7 @@ public struct JoinTarget: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Whether only this machine can reach the server.
-    public var isOnThisMachine: Bool {
-        ["localhost", "[::1]"].contains(server.host.lowercased()) || server.host.hasPrefix("127.")
-    }
+    public var isOnThisMachine: Bool { Loopback.contains(authority: server.host[...]) }
 
     /// Where its WebSocket is, for a client that speaks `version` of Engine.IO if it speaks socket.io.
     func address(_ version: EngineVersion) -> WebSocketAddress {

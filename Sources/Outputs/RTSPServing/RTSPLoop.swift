@@ -107,7 +107,7 @@ final class RTSPLoop {
             mayGo = open.first { !$0.session.isAdmitted && isOfAddress($0) }
         } else if open.count >= limits.connections {
             mayGo = Crowd.firstToGo(of: open.filter { !$0.session.isAdmitted }) {
-                ClientAddress.isLoopback($0.session.address) ? nil : $0.session.address
+                Loopback.contains($0.session.address) ? nil : $0.session.address
             }
         } else {
             return true

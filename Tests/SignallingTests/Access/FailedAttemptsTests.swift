@@ -31,6 +31,21 @@ struct FailedAttemptsTests {
         #expect(ClientAddress.key("10.0.0.1") == "10.0.0.1")
     }
 
+    @Test(
+        "loopback is recognized in each way of writing it, and nothing else is",
+        arguments: [
+            ("127.0.0.1", true), ("127.9.8.7", true), ("::1", true), ("::ffff:127.0.0.1", true), ("localhost", true),
+            ("LocalHost", true), ("127.example", false), ("::ffff:10.0.0.1", false), ("192.0.2.1", false),
+            ("localhost.example", false), ("", false),
+        ])
+    func loopback(host: String, isLoopback: Bool) {
+        #expect(Loopback.contains(host) == isLoopback)
+        let inURL = host.contains(":") ? "[\(host)]" : host
+        for authority in [inURL, inURL + ":8080", "user:127.0.0.1@" + inURL] {
+            #expect(Loopback.contains(authority: authority[...]) == isLoopback, "\(authority)")
+        }
+    }
+
     @Test("one customer's network of 48 bits may be wrong eight times as often, however many addresses it uses")
     func network() {
         var attempts = FailedAttempts()

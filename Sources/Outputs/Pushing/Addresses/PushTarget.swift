@@ -1,5 +1,6 @@
 import MediaFiles
 public import OutputSettings
+import Threading
 import WebRTCPushing
 
 /// The target of a push: an address, or a closure that returns one for each connection, because signed URLs expire.
@@ -54,7 +55,7 @@ public struct PushTarget: Sendable, CustomStringConvertible {
     var isCoarse: Bool { address.map { $0.container == .flash } ?? true }
 
     /// Whether it is on another machine, as far as that is known.
-    var isRemote: Bool { server.map { !isLoopback($0.host) } ?? address?.isRemote ?? true }
+    var isRemote: Bool { server.map { !Loopback.contains($0.host) } ?? address?.isRemote ?? true }
 
     /// Returns the address for a connection, on its thread; may block for as long as the connection allows.
     func find(_ connection: MediaConnection) throws(OutputSettingsError) -> PushAddress {

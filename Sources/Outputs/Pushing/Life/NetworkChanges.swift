@@ -188,15 +188,6 @@ extension PushAddress {
     /// Whether it may be on another machine, so that a change of the network concerns it.
     var isRemote: Bool {
         guard !url.hasPrefix("file:") else { return false }
-        let authority = url.drop { $0 != "/" }.dropFirst(2).prefix { !"/?".contains($0) }
-        let place = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
-        let host = place.hasPrefix("[") ? place.dropFirst().prefix { $0 != "]" } : place.prefix { $0 != ":" }
-        return !isLoopback(host)
+        return !Loopback.contains(authority: url.drop { $0 != "/" }.dropFirst(2).prefix { !"/?".contains($0) })
     }
-}
-
-/// Whether this host, a name or an address without brackets, is this machine.
-func isLoopback(_ host: some StringProtocol) -> Bool {
-    host == "::1" || host.lowercased() == "localhost"
-        || host.hasPrefix("127.") && host.allSatisfy { $0 == "." || $0.isNumber }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Threading
 
 /// Where a server listens: `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, or only a port.
 public struct ListenArgument: Equatable, Sendable, CustomStringConvertible {
@@ -15,8 +16,8 @@ public struct ListenArgument: Equatable, Sendable, CustomStringConvertible {
 
     /// Whether it is an IPv6 address.
     public var isIPv6: Bool { host?.contains(":") ?? false }
-    /// Whether only processes on this machine can reach it (127.0.0.0/8, ::1). False if only a port was given.
-    public var isLoopback: Bool { host.map { $0.hasPrefix("127.") || $0 == "::1" } ?? false }
+    /// Whether only processes on this machine can reach it. False if only a port was given.
+    public var isLoopback: Bool { host.map { Loopback.contains($0) } ?? false }
 
     public var description: String {
         guard let host else { return ":\(port)" }

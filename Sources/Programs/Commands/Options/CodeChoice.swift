@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import QRCodes
+import Threading
 
 /// Whether the link is also printed as a QR code, for a phone's camera.
 enum CodeChoice {
@@ -14,7 +15,7 @@ enum CodeChoice {
         let isTerminal = isatty(1) == 1
         switch self {
         case .never: return []
-        case .whereUseful where !isTerminal || Self.isLoopback(link): return []
+        case .whereUseful where !isTerminal || Self.isLocal(link): return []
         case .whereUseful, .always: break
         }
         guard let code = QRCode(link) else { return [] }
@@ -24,9 +25,8 @@ enum CodeChoice {
     }
 
     /// Whether only this machine can reach the link's host.
-    private static func isLoopback(_ link: String) -> Bool {
-        let host = link.drop { $0 != "/" }.drop { $0 == "/" }
-        return ["127.", "[::1]", "localhost"].contains { host.hasPrefix($0) }
+    private static func isLocal(_ link: String) -> Bool {
+        Loopback.contains(authority: link.drop { $0 != "/" }.dropFirst(2).prefix { $0 != "/" })
     }
 
     private static var terminalColumns: Int? {

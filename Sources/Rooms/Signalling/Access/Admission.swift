@@ -187,10 +187,10 @@ extension Admission {
         switch shownToken(in: exchange) {
         case .absent where asksForWebSocket(exchange): return nil
         case .absent:
-            if ClientAddress.isLoopback(address) || requests.take(address, now: .now()) { return nil }
+            if Loopback.contains(address) || requests.take(address, now: .now()) { return nil }
             return Self.tooManyRequests
         case .right:
-            if ClientAddress.isLoopback(address) || requestsWithToken.take(address, now: .now()) { return nil }
+            if Loopback.contains(address) || requestsWithToken.take(address, now: .now()) { return nil }
             return Self.tooManyRequests
         case .wrong:
             let countsItself = exchange.path?.first == "api" || exchange.path == ["metrics"]
@@ -239,7 +239,7 @@ extension Admission {
         let isForwarded =
             exchange.connection?.isOfProxy != false
             || Self.proxyHeaders.contains { exchange.header($0) != nil }
-        guard !isForwarded, !exchange.isFromOtherSite, ClientAddress.isLoopback(exchange.clientAddress),
+        guard !isForwarded, !exchange.isFromOtherSite, Loopback.contains(exchange.clientAddress),
             case .ours = origin(of: exchange), exchange.header("Authorization") == nil
         else { return checkAdministration(exchange) }
         return nil
@@ -256,7 +256,7 @@ extension Admission {
         guard let administrationToken else {
             return .problem(404, "this host has no /api; start it with a token for it")
         }
-        guard configuration.administration?.allowsNetwork == true || ClientAddress.isLoopback(exchange.clientAddress)
+        guard configuration.administration?.allowsNetwork == true || Loopback.contains(exchange.clientAddress)
         else { return .problem(403, "this can be used only on the host's own machine, unless the host has --api-lan") }
         guard case .ours = origin(of: exchange) else {
             return .problem(403, "this can't be used by other sites' pages")

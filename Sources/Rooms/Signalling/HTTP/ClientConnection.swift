@@ -66,7 +66,7 @@ final class ClientConnection {
     var client: ConnectedClient?
     /// The key under which the connection counts towards the limit for one address; nil if it doesn't.
     private(set) lazy var countedAs: String? =
-        isOfProxy || ClientAddress.isLoopback(address) ? nil : ClientAddress.key(address)
+        isOfProxy || Loopback.contains(address) ? nil : ClientAddress.key(address)
 
     deinit {
         g_weak_ref_clear(stream)

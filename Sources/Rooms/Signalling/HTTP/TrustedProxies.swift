@@ -39,7 +39,7 @@ struct TrustedProxies: Sendable {
         let second = forwardedFor.map { walk(from: peer, Self.hops(forwardedFor: $0)) }
         if let first, let second, first != second { throw .contradiction }
         let found = first ?? second ?? peer
-        return ClientAddress.isLoopback(found) && !ClientAddress.isLoopback(peer) ? peer : found
+        return Loopback.contains(found) && !Loopback.contains(peer) ? peer : found
     }
 
     private func walk(from peer: String, _ hops: [String?]) -> String {

@@ -62,7 +62,7 @@ final class RoomPresence {
 
     /// Whether one more participant from `address` may enter a room.
     func mayEnter(from address: String) -> Bool {
-        guard !ClientAddress.isLoopback(address) else { return true }
+        guard !Loopback.contains(address) else { return true }
         func count(_ key: String) -> Int { participantsFrom[key, default: 0] }
         let network = ClientAddress.networkKey(address).map(count) ?? 0
         return Crowd.size(address: count(ClientAddress.key(address)), network: network) < maxFromAddress

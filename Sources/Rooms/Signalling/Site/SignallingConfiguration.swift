@@ -3,6 +3,7 @@ import Glibc
 public import LinkTransport
 public import MediaTypes
 package import Rooms
+import Threading
 
 /// The configuration of a `SignallingServer`.
 public struct SignallingConfiguration: Sendable {
@@ -95,7 +96,7 @@ public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     }
 
     /// Whether only this machine can reach it.
-    public var isLoopback: Bool { address.hasPrefix("127.") || address == "::1" || address == "localhost" }
+    public var isLoopback: Bool { Loopback.contains(address) }
 
     public var description: String {
         address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)"

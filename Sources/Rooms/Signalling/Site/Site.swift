@@ -237,7 +237,7 @@ extension Site {
             || ["localhost", "127.0.0.1", "[::1]"].contains(host?.host)
         // Without asking, the page opens a round trip or two earlier. It notices itself if it is out of date. On this
         // machine that would gain nothing, and a port is soon used by something else.
-        let isKept = file.compressed != nil && !ClientAddress.isLoopback(exchange.clientAddress)
+        let isKept = file.compressed != nil && !Loopback.contains(exchange.clientAddress)
         let headers =
             HTTPResponse.commonHeaders + [
                 ("Cache-Control", isKept ? "private, max-age=3600" : "no-cache"),

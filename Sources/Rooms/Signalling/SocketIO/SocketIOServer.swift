@@ -101,7 +101,7 @@ extension SocketIOServer {
         let key = ClientAddress.key(address)
         let ofAddress = sessions.values.filter { ClientAddress.key($0.address) == key }
         let candidates: [EngineSession]
-        if !ClientAddress.isLoopback(address), ofAddress.count >= Self.sessionsPerAddress {
+        if !Loopback.contains(address), ofAddress.count >= Self.sessionsPerAddress {
             candidates = ofAddress
         } else if sessions.count >= limits.engineSessions {
             candidates = Array(sessions.values)
@@ -109,7 +109,7 @@ extension SocketIOServer {
             return
         }
         let oldest = Crowd.firstToGo(of: candidates.filter { !$0.isAdmitted }.sorted { $0.opened < $1.opened }) {
-            ClientAddress.isLoopback($0.address) ? nil : $0.address
+            Loopback.contains($0.address) ? nil : $0.address
         }
         guard let oldest else { throw .tooManySessions }
         oldest.end()

@@ -34,7 +34,7 @@ extension FuzzTarget {
         }
         let key = ClientAddress.key(header)
         check(ClientAddress.key(key).utf8.count <= max(39, header.utf8.count), "the key of an address is short")
-        _ = ClientAddress.isLoopback(header)
+        _ = Loopback.contains(header)
         _ = EntityTag(text: "tag").matches(header)
         check(PercentCoding.decode(PercentCoding.encode(header)) == (isText(header) ? header : nil), "coding is undone")
         if let decoded = PercentCoding.decode(header) { check(isText(decoded), "a segment has no control characters") }
