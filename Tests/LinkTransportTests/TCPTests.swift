@@ -244,10 +244,20 @@ struct LinkTokenTests {
         #expect(reason(try token([UInt8](repeating: 1, count: 100_000))).contains("at most 4096 bytes"))
     }
 
-    @Test("may be a credential of systemd's, which shows a right of root's group", .enabled(if: geteuid() == 0))
+    @Test(
+        "may be a credential of systemd's, which shows a right of root's group, but only in the folder of these",
+        .enabled(if: geteuid() == 0))
     func credential() throws {
+        let folder = try TemporaryFolder()
         let secret = Array("sixteen bytes...".utf8)
-        #expect(try token(secret, mode: 0o440).get() == secret)
+        let path = try folder.write("key", secret)
+        chmod(path, 0o440)
+        #expect(try SmallFile(secret: path, limit: 100, credentials: folder.path).bytes == secret)
+        for other in [nil, folder.path + "/other", String(folder.path.dropLast())] as [String?] {
+            #expect(throws: SmallFileError.openToOthers) {
+                try SmallFile(secret: path, limit: 100, credentials: other)
+            }
+        }
     }
 
     @Test("is not taken from a file that others may read, nor from what is no file")

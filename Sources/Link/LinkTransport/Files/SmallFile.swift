@@ -11,17 +11,26 @@ public struct SmallFile: Sendable {
     /// Reads the first `limit` bytes of a file or a pipe, whose writer is waited for. Others may be able to read it,
     /// too: see `isPrivate`. Throws `notReadable`.
     public init(_ path: String, limit: Int) throws(SmallFileError) {
-        try self.init(path, limit: limit, isSecret: false)
+        try self.init(path, limit: limit, isSecret: false, Self.credentials)
     }
 
     /// Reads the first `limit` bytes of a regular file with a secret in it, which belongs to this user or to root, and
     /// which nobody else can read or change. Never waits. Throws `notReadable`, or `notRegular`, `openToOthers` or
     /// `foreign` for another kind of file.
-    public init(secret path: String, limit: Int) throws(SmallFileError) {
-        try self.init(path, limit: limit, isSecret: true)
+    ///
+    /// - Parameter credentials: the folder of this service's credentials; nil if there is none.
+    public init(
+        secret path: String, limit: Int, credentials: String? = Self.credentials
+    ) throws(SmallFileError) {
+        try self.init(path, limit: limit, isSecret: true, credentials)
     }
 
-    private init(_ path: String, limit: Int, isSecret: Bool) throws(SmallFileError) {
+    /// The folder in which systemd passes credentials to this service (systemd.exec(5)); nil if there is none.
+    public static var credentials: String? {
+        getenv("CREDENTIALS_DIRECTORY").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    private init(_ path: String, limit: Int, isSecret: Bool, _ credentials: String?) throws(SmallFileError) {
         // Without O_NONBLOCK, opening a pipe would block until it has a writer.
         let flags = O_RDONLY | O_CLOEXEC | (isSecret ? O_NONBLOCK | O_NOCTTY : 0)
         let (number, code) = retryingInterrupted { open(path, flags) }
@@ -30,9 +39,11 @@ public struct SmallFile: Sendable {
         var status = stat()
         let looking = retryingInterrupted { fstat(file.rawValue, &status) }
         guard looking.code == 0 else { throw .notReadable(errno: looking.code) }
-        // A credential of systemd's (systemd.exec(5)): an access control list lets this user read it, which shows as a
-        // right of root's group (acl(5)).
-        let isCredential = status.st_uid == 0 && status.st_gid == 0 && status.st_mode & 0o7777 == 0o440
+        // An access control list lets this user read a credential, which shows as a right of root's group (acl(5)).
+        // Anywhere else, that group may really have the right.
+        let isCredential =
+            credentials.map { path.hasPrefix($0 + "/") } == true && status.st_uid == 0 && status.st_gid == 0
+            && status.st_mode & 0o7777 == 0o440
         let isOpen = status.st_mode & 0o077 != 0 && !isCredential
         let isForeign = status.st_uid != geteuid() && status.st_uid != 0
         if isSecret {
