@@ -83,6 +83,16 @@ struct SandboxTests {
             ])
     }
 
+    @Test(
+        "may read a folder because of resolv.conf only where another program replaces that file",
+        arguments: [
+            ("/run/systemd/resolve/stub-resolv.conf", "/run/systemd/resolve"), ("/run/resolv.conf", "/run/resolv.conf"),
+            ("/home/ann/resolv.conf", "/home/ann/resolv.conf"), ("/etc/resolv.conf", "/etc/resolv.conf"),
+        ])
+    func nameServers(file: String, place: String) {
+        #expect(Sandbox.lastingPlace(of: file) == place)
+    }
+
     @Test("reports what applies", arguments: [0, 7] as [Int32])
     func report(version: Int32) {
         let outcome = Sandbox.Outcome(seccompError: 0, landlockVersion: version, hasOlderThreads: false)

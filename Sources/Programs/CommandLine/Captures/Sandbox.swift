@@ -90,8 +90,13 @@ public struct Sandbox: Sendable {
         let rules = shim_landlock_rules(version)
         guard rules >= 0 else { return (0, errno) }
         defer { close(rules) }
-        let files = readable + (sockets == .network ? Self.filesForNames : [])
+        let files = readable + (sockets == .network ? Self.foldersForNames : [])
         for path in files { Self.allow(path, shim_landlock_read_file | shim_landlock_list, rules) }
+        // Often a link to a file elsewhere.
+        if sockets == .network, let path = realpath("/etc/resolv.conf", nil) {
+            Self.allow(Self.lastingPlace(of: String(cString: path)), shim_landlock_read_file, rules)
+            free(path)
+        }
         for path in listable { Self.allow(path, shim_landlock_list | shim_landlock_make_folder, rules) }
         let error = shim_landlock_enter(rules)
         return (error == 0 ? version : 0, error)
@@ -108,14 +113,13 @@ public struct Sandbox: Sendable {
     }
 
     /// The folders whose files getaddrinfo(3) reads: its settings, and its libraries. OpenSSL has settings there too.
-    private static var filesForNames: [String] {
-        var folders = ["/etc", "/lib", "/lib64", "/usr"]
-        // Often a link to a file that another program replaces.
-        if let path = realpath("/etc/resolv.conf", nil) {
-            folders.append(String(cString: dirname(path)))
-            free(path)
-        }
-        return folders
+    private static let foldersForNames = ["/etc", "/lib", "/lib64", "/usr"]
+
+    /// What a rule allows so that `file`, without links in its path, can still be read later: in a folder of /run, that
+    /// folder, because another program replaces the file there, and the rule for a file ends with it.
+    static func lastingPlace(of file: String) -> String {
+        let folder = file.prefix(upTo: file.lastIndex(of: "/") ?? file.startIndex)
+        return folder.hasPrefix("/run/") ? String(folder) : file
     }
 
     /// The address families of `sockets`, one bit for each.
