@@ -107,14 +107,18 @@ static inline int shim_landlock_version(void) {
     return version > 0 ? (int)version : 0;
 }
 
+/// All rights to files that this version of Landlock knows. Version 1 has 13. Later ones add those to link files into
+/// other folders (2), to truncate them (3) and to control devices (5).
+static inline uint64_t shim_landlock_all(int version) {
+    return version >= 5 ? 0xFFFF : version >= 3 ? 0x7FFF : version >= 2 ? 0x3FFF : 0x1FFF;
+}
+
 /// New rules that allow no access to any file, nor to abstract Unix sockets and by signals to processes outside, as far
 /// as this version of Landlock knows them: a descriptor, or -1 and errno. Descriptors that are open stay usable.
 static inline int shim_landlock_rules(int version) {
     extern long syscall(long number, ...);
-    // Version 1 has 13 rights to files. Later ones add those to link them into other folders (2), to truncate them (3)
-    // and to control devices (5).
     struct { uint64_t files, ports, scopes; } refused = {
-        .files = version >= 5 ? 0xFFFF : version >= 3 ? 0x7FFF : version >= 2 ? 0x3FFF : 0x1FFF,
+        .files = shim_landlock_all(version),
         .scopes = version >= 6 ? 3 : 0,
     };
     return (int)syscall(444, &refused, sizeof refused, 0L);

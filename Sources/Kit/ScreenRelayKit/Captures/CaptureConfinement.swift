@@ -65,6 +65,10 @@ public struct CaptureConfinement: Sendable {
     func apply(to launch: inout Launch) -> Int32 {
         launch.leadsProcessGroup = true
         launch.inheritedVariables = Self.variables.union(resource.variables)
+        #if DEBUG
+        // A build that measures the tests' coverage writes its counts there.
+        launch.inheritedVariables?.insert("LLVM_PROFILE_FILE")
+        #endif
         let (variable, file) = resource.credentials
         let named = Self.variable(variable)
         let home = Self.variable("HOME")
