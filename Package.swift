@@ -73,6 +73,7 @@ let package = Package(
     ],
     targets: [
         // System: module maps and shims only.
+        system("CBuild", apt: []),
         system("CLinux", apt: ["libc6-dev"]),
         system("CConfinement", apt: ["libc6-dev"]),
         system(
@@ -274,7 +275,7 @@ let package = Package(
         shell(
             "Programs", "CommandLine",
             [
-                "CConfinement", "Clocks", "CLinux", "Threading", "LinkTransport", "LockOrder", "MediaTypes",
+                "CBuild", "CConfinement", "Clocks", "CLinux", "Threading", "LinkTransport", "LockOrder", "MediaTypes",
                 "RecordingFiles",
             ]),
         shell(

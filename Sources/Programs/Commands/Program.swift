@@ -1,6 +1,5 @@
 import CommandLine
 import Glibc
-import MediaTypes
 
 /// `screenrelay`: the host with or without its own capture, and the commands around them.
 public enum Program {
@@ -9,7 +8,7 @@ public enum Program {
     static let commands = CommandSet(
         program: name,
         summary: "Shares an X screen with web browsers: everyone who has the invite link can watch it.",
-        version: screenRelayVersion,
+        version: programVersion,
         commands: commandsWithSettings + [DoctorCommand.command.withSettings] + Control.commands
             + SetupCommands.commands,
         namedGroups: [PushOption.group],

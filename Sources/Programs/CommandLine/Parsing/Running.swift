@@ -1,5 +1,3 @@
-import MediaTypes
-
 extension Command {
     /// Runs `program`, which has only this command: prints what `--help` or `--version` asks for, or calls `work`.
     ///
@@ -12,7 +10,7 @@ extension Command {
         runProgram(
             program,
             { () throws(UsageError) in
-                try select(arguments, program: program, version: "\(program) \(screenRelayVersion)")
+                try select(arguments, program: program, version: "\(program) \(programVersion)")
             }, { try work($1).rawValue })
     }
 }
