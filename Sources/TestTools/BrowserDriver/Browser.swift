@@ -2,14 +2,16 @@ import FoundationEssentials
 import Glibc
 import Processes
 
-/// A headless Chromium with a profile of its own, controlled through the DevTools protocol over pipes.
+/// A headless browser with a profile of its own, controlled through the DevTools protocol over pipes, or through
+/// WebDriver BiDi over a WebSocket.
 ///
 /// Use it from one thread at a time; every call has a deadline. When the last reference to the browser and its pages
 /// goes, the browser ends and its profile is removed.
 public final class Browser {
+    private let kind: Kind
     private let process: ChildProcess
-    private let pipe: DevToolsPipe
     private let profile: URL
+    private var channel: (any MessageChannel)?
     private var lastID = 0
     private var pages: [String: WeakPage] = [:]
     private var isClosed = false
@@ -18,38 +20,33 @@ public final class Browser {
         weak var page: Page?
     }
 
-    /// The programs to try, starting with the one that CHROMIUM names.
-    private static var candidates: [String] {
-        let named = ProcessInfo.processInfo.environment["CHROMIUM"].map { [$0] } ?? []
-        return named + ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
-    }
-
-    /// Whether a browser is installed.
-    public static var isAvailable: Bool { candidates.contains { ProgramLookup.path(of: $0) != nil } }
+    /// Whether a Chromium is installed.
+    public static var isAvailable: Bool { Kind.chromium.isAvailable }
 
     /// Starts a browser, with `extraFlags` added to its command line. It answers before this returns.
     ///
-    /// `prefix` is a command that runs the browser: `["nsenter", "--target", "7", "--net", "--"]` starts it in another
-    /// network namespace.
+    /// `prefix` is a command that runs the browser: `["nsenter", "--target", "7", "--net", "--"]` starts a Chromium in
+    /// another network namespace. Firefox must stay in ours.
     ///
-    /// - Throws: `notInstalled`, `notStarted`, or `deadlineMissed` if it doesn't answer within `limit`.
+    /// - Throws: `notInstalled`, `notStarted`, `gone` if it ends at once, or `deadlineMissed` if it doesn't answer
+    ///   within `limit`.
     public static func launch(
-        extraFlags: [String] = [], prefix: [String] = [], within limit: Duration = .seconds(90)
+        _ kind: Kind = .chromium, extraFlags: [String] = [], prefix: [String] = [],
+        within limit: Duration = .seconds(90)
     ) throws(BrowserError) -> Browser {
-        try Browser(extraFlags, prefix, until: ContinuousClock.now + limit)
+        try Browser(kind, extraFlags, prefix, until: ContinuousClock.now + limit)
     }
 
     private init(
-        _ extraFlags: [String], _ prefix: [String], until deadline: ContinuousClock.Instant
+        _ kind: Kind, _ extraFlags: [String], _ prefix: [String], until deadline: ContinuousClock.Instant
     ) throws(BrowserError) {
-        guard let program = Self.candidates.lazy.compactMap(ProgramLookup.path).first else {
-            throw .notInstalled(tried: Self.candidates)
-        }
-        let pipe = try DevToolsPipe()
+        guard let program = kind.program else { throw .notInstalled(kind) }
+        let pipe: DevToolsPipe? = try kind == .chromium ? DevToolsPipe() : nil
         let profile = FileManager.default.temporaryDirectory.appending(path: "screenrelay-browser-\(UUID().uuidString)")
-        let words = prefix + [program] + Self.flags(profile: profile.path) + extraFlags + ["about:blank"]
+        let words = prefix + [program] + kind.flags(profile: profile.path) + extraFlags + ["about:blank"]
         var launch = Launch(words[0], Array(words.dropFirst()))
-        launch.descriptors = [3: pipe.browsersEnds.reading, 4: pipe.browsersEnds.writing]
+        launch.environment = kind.environment(profile: profile.path)
+        if let pipe { launch.descriptors = [3: pipe.browsersEnds.reading, 4: pipe.browsersEnds.writing] }
         launch.standardOutput = .null
         launch.standardError = .text(limit: 256 * 1024)
         launch.leadsProcessGroup = true
@@ -58,26 +55,34 @@ public final class Browser {
         } catch {
             throw .notStarted(error.description)
         }
-        self.pipe = pipe
+        self.kind = kind
         self.profile = profile
-        pipe.closeBrowsersEnds()
-        _ = try call("Browser.getVersion", until: deadline)
+        if let pipe {
+            pipe.closeBrowsersEnds()
+            channel = pipe
+            _ = try call("Browser.getVersion", until: deadline)
+        } else {
+            channel = try BiDiSocket(port: listeningPort(until: deadline), until: deadline)
+            let wanted: JSONValue = ["alwaysMatch": ["acceptInsecureCerts": true]]
+            _ = try call("session.new", ["capabilities": wanted], until: deadline)
+            _ = try call("session.subscribe", ["events": ["log.entryAdded"]], until: deadline)
+        }
     }
 
     deinit { close() }
 
-    private static func flags(profile: String) -> [String] {
-        var flags = [
-            "--headless=new", "--remote-debugging-pipe", "--user-data-dir=\(profile)", "--disable-gpu", "--mute-audio",
-            "--autoplay-policy=no-user-gesture-required", "--no-first-run", "--no-default-browser-check",
-            "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions",
-            "--disable-breakpad", "--disable-dev-shm-usage", "--disable-background-timer-throttling",
-            "--disable-backgrounding-occluded-windows", "--disable-renderer-backgrounding", "--password-store=basic",
-            "--window-size=1280,800",
-        ]
-        // Chromium's sandbox refuses to work for root, which tests in containers run as.
-        if geteuid() == 0 { flags.append("--no-sandbox") }
-        return flags
+    /// The port on which Firefox says that it listens.
+    private func listeningPort(until deadline: ContinuousClock.Instant) throws(BrowserError) -> UInt16 {
+        let mark = "WebDriver BiDi listening on ws://127.0.0.1:"
+        while ContinuousClock.now < deadline {
+            // The last piece has no line feed yet.
+            let lines = (process.errorOutput?.text ?? "").split(separator: "\n", omittingEmptySubsequences: false)
+            for line in lines.dropLast() where line.hasPrefix(mark) {
+                if let port = UInt16(line.dropFirst(mark.count)) { return port }
+            }
+            if process.wait(within: .milliseconds(20)) != nil { throw .gone(lastWords) }
+        }
+        throw .deadlineMissed("starting to listen")
     }
 
     /// Opens `url` in a new page, and returns when the page has fired its load event.
@@ -87,16 +92,13 @@ public final class Browser {
         -> Page
     {
         let deadline = ContinuousClock.now + limit
-        let target = try call("Target.createTarget", ["url": "about:blank"], until: deadline)["targetId"]
-        let attached = try call("Target.attachToTarget", ["targetId": target, "flatten": true], until: deadline)
-        guard let session = attached["sessionId"].string, let targetID = target.string else {
-            throw .unexpectedAnswer("a page without a session")
+        let commands: any PageCommands
+        switch kind {
+        case .chromium: commands = try DevToolsPage(in: self, until: deadline)
+        case .firefox: commands = try BiDiPage(in: self, until: deadline)
         }
-        let page = Page(browser: self, target: targetID, session: session)
-        pages[session] = WeakPage(page: page)
-        for domain in ["Page", "Runtime", "Log"] {
-            _ = try call("\(domain).enable", session: session, until: deadline)
-        }
+        let page = Page(browser: self, commands: commands)
+        pages[commands.id] = WeakPage(page: page)
         if url != "about:blank" { try page.navigate(url, until: deadline) }
         return page
     }
@@ -106,7 +108,7 @@ public final class Browser {
         if isClosed { return }
         isClosed = true
         // Ask first, so that the browser's own children end in good order too.
-        _ = try? call("Browser.close", until: ContinuousClock.now + .seconds(2))
+        _ = try? call(kind == .chromium ? "Browser.close" : "browser.close", until: ContinuousClock.now + .seconds(2))
         if process.wait(within: .seconds(3)) == nil { process.stop(within: .seconds(1)) }
         try? FileManager.default.removeItem(at: profile)
     }
@@ -118,7 +120,7 @@ public final class Browser {
         _ = process.wait(within: .seconds(3))
     }
 
-    /// Carries out one DevTools command (of a page, if `session` is given) and returns its result.
+    /// Carries out one command of the protocol (of a session of DevTools, if one is given) and returns its result.
     func call(
         _ method: String, _ parameters: JSONValue = [:], session: String? = nil,
         until deadline: ContinuousClock.Instant
@@ -130,13 +132,16 @@ public final class Browser {
         ]
         if let session { message["sessionId"] = .string(session) }
         do throws(BrowserError) {
-            try pipe.send(.object(message), until: deadline)
-            while let answer = try pipe.receive(until: deadline) {
+            try send(.object(message), until: deadline)
+            while let answer = try receive(until: deadline) {
                 guard answer["id"].int == id else {
                     deliver(answer)
                     continue
                 }
-                if let reason = answer["error"]["message"].string { throw .refused(method: method, reason: reason) }
+                // WebDriver BiDi has the message beside the error, and not in it.
+                if let reason = answer["error"]["message"].string ?? answer["message"].string {
+                    throw .refused(method: method, reason: reason)
+                }
                 return answer["result"]
             }
         } catch .gone {
@@ -149,7 +154,7 @@ public final class Browser {
     func pump(until deadline: ContinuousClock.Instant, isDone: () -> Bool) throws(BrowserError) -> Bool {
         do throws(BrowserError) {
             while !isDone() {
-                guard let message = try pipe.receive(until: deadline) else { return isDone() }
+                guard let message = try receive(until: deadline) else { return isDone() }
                 deliver(message)
             }
             return true
@@ -159,15 +164,31 @@ public final class Browser {
     }
 
     /// Closes one page.
-    func closePage(target: String, session: String) {
-        pages[session] = nil
+    func closePage(_ commands: any PageCommands) {
+        pages[commands.id] = nil
         if isClosed { return }
-        _ = try? call("Target.closeTarget", ["targetId": .string(target)], until: ContinuousClock.now + .seconds(5))
+        try? commands.close(until: ContinuousClock.now + .seconds(5))
+    }
+
+    private func send(_ message: JSONValue, until deadline: ContinuousClock.Instant) throws(BrowserError) {
+        guard let channel else { throw .gone("") }
+        guard let encoded = try? JSONEncoder().encode(message) else { throw .unexpectedAnswer("unsendable message") }
+        try channel.send([UInt8](encoded), until: deadline)
+    }
+
+    private func receive(until deadline: ContinuousClock.Instant) throws(BrowserError) -> JSONValue? {
+        guard let channel, let message = try channel.receive(until: deadline) else { return nil }
+        guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(message)) else {
+            throw .unexpectedAnswer("not JSON: \(String(decoding: message.prefix(200), as: UTF8.self))")
+        }
+        return value
     }
 
     private func deliver(_ message: JSONValue) {
-        guard let method = message["method"].string, let session = message["sessionId"].string else { return }
-        pages[session]?.page?.receive(method, message["params"])
+        guard let method = message["method"].string else { return }
+        let parameters = message["params"]
+        guard let page = message["sessionId"].string ?? parameters["source"]["context"].string else { return }
+        pages[page]?.page?.receive(method, parameters)
     }
 
     /// The last lines of the browser's standard error.

@@ -1,14 +1,14 @@
 /// The reason why the browser could not be used.
 public enum BrowserError: Error, Equatable, CustomStringConvertible {
-    /// None of these programs is installed.
-    case notInstalled(tried: [String])
+    /// No such browser is installed.
+    case notInstalled(Browser.Kind)
     /// The browser could not be started; the text says why.
     case notStarted(String)
     /// The browser has ended; the text is the end of its output.
     case gone(String)
     /// The browser did not do what the text says in time.
     case deadlineMissed(String)
-    /// The browser refused a DevTools command.
+    /// The browser refused a command of its protocol.
     case refused(method: String, reason: String)
     /// A page could not be loaded.
     case notLoaded(url: String, reason: String)
@@ -19,8 +19,8 @@ public enum BrowserError: Error, Equatable, CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .notInstalled(let tried):
-            "no Chromium found (tried \(tried.joined(separator: ", "))); install chromium or set CHROMIUM to its path"
+        case .notInstalled(let kind):
+            "none of \(kind.candidates.joined(separator: ", ")) found; install one or set \(kind.variable) to its path"
         case .notStarted(let reason): "the browser did not start: \(reason)"
         case .gone(let text): "the browser has ended\(text.isEmpty ? "" : ": \(text)")"
         case .deadlineMissed(let what): "the browser took too long: \(what)"

@@ -44,13 +44,13 @@ extension Page {
               }
             });
             """
-        try send("Page.addScriptToEvaluateOnNewDocument", ["source": .string(script)])
+        try runBeforeLoad(script)
     }
 
     /// Has the page's connections ask for samples of their pictures. Called before the page is loaded. Throws the
     /// errors of ``send(_:_:within:)``.
     public func checkPictures() throws(BrowserError) {
-        try send("Page.addScriptToEvaluateOnNewDocument", ["source": .string(CheckedPictures.script)])
+        try runBeforeLoad(CheckedPictures.script)
     }
 
     /// What the browser found so far of the first incoming video of `connection`, an expression for one; by default the

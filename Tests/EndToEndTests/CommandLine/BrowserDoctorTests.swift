@@ -18,7 +18,7 @@ extension EndToEndInBrowser {
                 return line?.split(separator: " ").last.map(String.init)
             }
             let page = try browser.newPage("about:blank")
-            try page.send("Page.addScriptToEvaluateOnNewDocument", ["source": .string(script)])
+            try page.runBeforeLoad(script)
             try page.navigate(link)
             let status = try eventually("the end") { doctor.child.poll() }
             doctor.child.output?.waitForEnd(within: .seconds(2))

@@ -56,7 +56,7 @@ extension EndToEndInBrowser {
             // Chromium's sandbox refuses to run as root, even in a user namespace.
             let browser = try Browser.launch(extraFlags: ["--no-sandbox"], prefix: network.prefix)
             let page = try browser.newPage("about:blank")
-            try page.send("Page.addScriptToEvaluateOnNewDocument", ["source": .string(Self.observer)])
+            try page.runBeforeLoad(Self.observer)
             try page.navigate(desktop.link)
             let viewer = ViewerPage(page)
             try viewer.waitUntilPlaying()

@@ -89,8 +89,7 @@ extension EndToEndInBrowser {
             }
             try room.send(2)
             let page = try room.browser.newPage("about:blank")
-            try page.send(
-                "Page.addScriptToEvaluateOnNewDocument", ["source": .string(Self.observer(x: 212, y: 132))])
+            try page.runBeforeLoad(Self.observer(x: 212, y: 132))
             try page.navigate(room.link)
             try room.send(until: "window.screenRelay?.pointer.shown", in: page)
             #expect(try page.evaluate("screenRelay.pointer.drawn").bool == false)

@@ -107,16 +107,13 @@ extension EndToEndInBrowser {
         func otherBuild() throws {
             let desktop = try SharedDesktop()
             let page = try Browser.launch().newPage()
-            try page.send(
-                "Page.addScriptToEvaluateOnNewDocument",
-                [
-                    "source": """
-                    sessionStorage.loads = Number(sessionStorage.loads ?? 0) + 1;
-                    document.addEventListener("readystatechange", () => {
-                      document.documentElement.dataset.version = "another";
-                    });
-                    """
-                ])
+            try page.runBeforeLoad(
+                """
+                sessionStorage.loads = Number(sessionStorage.loads ?? 0) + 1;
+                document.addEventListener("readystatechange", () => {
+                  document.documentElement.dataset.version = "another";
+                });
+                """)
             try page.navigate(desktop.link)
             try page.waitUntil("location.hash && sessionStorage.loads === '2'")
             try ViewerPage(page).waitUntilPlaying()

@@ -70,9 +70,7 @@ extension EndToEndBesideBrowser {
             .timeLimit(.minutes(5)))
         func player() throws {
             let page = try browser.newPage("about:blank")
-            try page.send(
-                "Page.addScriptToEvaluateOnNewDocument",
-                ["source": .string(EndToEndInBrowser.BrowserPointerTests.observer(x: 300, y: 9))])
+            try page.runBeforeLoad(EndToEndInBrowser.BrowserPointerTests.observer(x: 300, y: 9))
             try page.navigate(desktop.link)
             try page.waitUntil("window.screenRelay?.pointer.shown")
             var color: UInt32 = 0

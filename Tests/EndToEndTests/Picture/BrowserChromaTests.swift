@@ -39,7 +39,7 @@ extension EndToEndInBrowser {
 
         private func limitedPage() throws -> ViewerPage {
             let page = try browser.newPage("about:blank")
-            try page.send("Page.addScriptToEvaluateOnNewDocument", ["source": .string(Self.limit)])
+            try page.runBeforeLoad(Self.limit)
             try page.navigate(link)
             return ViewerPage(page)
         }

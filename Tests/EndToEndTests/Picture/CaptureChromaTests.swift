@@ -64,9 +64,7 @@ extension EndToEndBesideBrowser {
             try waitUntilSharp(viewer, "sharp columns")
 
             let page = try browser.newPage("about:blank")
-            try page.send(
-                "Page.addScriptToEvaluateOnNewDocument", ["source": .string(EndToEndInBrowser.BrowserChromaTests.limit)]
-            )
+            try page.runBeforeLoad(EndToEndInBrowser.BrowserChromaTests.limit)
             try page.navigate(desktop.link)
             let limited = ViewerPage(page)
             try limited.waitUntilPlaying()

@@ -58,8 +58,7 @@ extension EndToEndInBrowser {
         ) throws -> ViewerPage {
             let page = try browser.newPage("about:blank")
             if trustsAll { try page.send("Security.setIgnoreCertificateErrors", ["ignore": true]) }
-            try page.send(
-                "Page.addScriptToEvaluateOnNewDocument", ["source": .string(Self.obstacles + player.rawValue + lacks)])
+            try page.runBeforeLoad(Self.obstacles + player.rawValue + lacks)
             try page.navigate(link)
             let viewer = ViewerPage(page)
             try viewer.waitUntilPlaying()
@@ -180,7 +179,7 @@ extension EndToEndInBrowser {
             let desktop = try SharedDesktop()
             let page = try Browser.launch().newPage("about:blank")
             let lacks = Lack.h264.rawValue + Player.mediaSource.rawValue + "window.MediaSource = undefined;"
-            try page.send("Page.addScriptToEvaluateOnNewDocument", ["source": .string(Self.obstacles + lacks)])
+            try page.runBeforeLoad(Self.obstacles + lacks)
             try page.navigate(desktop.link)
             try page.waitUntil("screenRelay.phase === 'failed'")
             #expect(try page.evaluate("screenRelay.error").string == "This browser cannot play H.264.")

@@ -111,14 +111,11 @@ extension EndToEndInBrowser {
             try page.viewer.expectMotion()
 
             // This is how it is if the page came over http from another machine.
-            try page.page.send(
-                "Page.addScriptToEvaluateOnNewDocument",
-                [
-                    "source": """
-                    Object.defineProperty(navigator, 'mediaDevices', { value: undefined });
-                    Object.defineProperty(window, 'isSecureContext', { value: false });
-                    """
-                ])
+            try page.page.runBeforeLoad(
+                """
+                Object.defineProperty(navigator, 'mediaDevices', { value: undefined });
+                Object.defineProperty(window, 'isSecureContext', { value: false });
+                """)
             try page.page.evaluate("window.isOld = true; location.reload()")
             _ = try page.page.waitUntil("!window.isOld && document.getElementById('meet')?.hidden === false")
             try page.viewer.waitUntilPlaying()

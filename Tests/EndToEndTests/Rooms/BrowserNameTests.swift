@@ -40,7 +40,7 @@ extension EndToEndInBrowser {
             let link = try host.printedLink()
             let browser = try Browser.launch()
             let page = try browser.newPage("about:blank")
-            try page.send("Page.addScriptToEvaluateOnNewDocument", ["source": .string(Self.trap)])
+            try page.runBeforeLoad(Self.trap)
             try page.navigate(link)
             let before = try #require(try page.evaluate(Self.foreign).string)
 

@@ -47,7 +47,7 @@ final class WatchedRoom {
         if pages.isEmpty { poll(nil, 0, 600) }
         let page = try browser.newPage()
         defer { page.close() }
-        try page.send("Page.addScriptToEvaluateOnNewDocument", ["source": .string(Self.script)])
+        try page.runBeforeLoad(Self.script)
         try page.navigate(link)
         let times = try page.waitUntil("window.bench.open && window.bench.picture && window.bench")
         guard let open = times["open"].number, let picture = times["picture"].number else {
