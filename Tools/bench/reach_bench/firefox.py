@@ -27,7 +27,7 @@ def firefox():
         path = shutil.which(name)
         if path:
             return path
-    raise Missing("firefox-esr is missing; Tools/setup --bench installs it")
+    raise Missing("firefox-esr is missing; Tools/setup installs it")
 
 
 class Browser:
