@@ -9,7 +9,8 @@ final class DevToolsPage: PageCommands {
     /// Opens an empty page. Throws the errors of `Browser.call`.
     init(in browser: Browser, until deadline: ContinuousClock.Instant) throws(BrowserError) {
         let target = try browser.call("Target.createTarget", ["url": "about:blank"], until: deadline)["targetId"]
-        let attached = try browser.call("Target.attachToTarget", ["targetId": target, "flatten": true], until: deadline)
+        let attached = try browser.call(
+            "Target.attachToTarget", ["targetId": target, "flatten": true], until: deadline)
         guard let session = attached["sessionId"].string, let targetID = target.string else {
             throw .unexpectedAnswer("a page without a session")
         }
