@@ -22,31 +22,34 @@ enum CaptureProgram {
         // takes 42 MB without. Huge pages saved a few per cent of CPU time at full motion, and cost as much while
         // scrolling.
         shim_disable_huge_pages()
-        exit(
-            CaptureCommand.command.run(CaptureCommand.program) { options in
-                try Confinement.enter(options)
-                let verbosity: CaptureVerbosity = try options.required("log", as: .choice)
-                var wanted = try CaptureOptions(options)
-                // This precedes the log, whose descriptors could have the number of a link that wasn't inherited.
-                let configuration = try options.wantsList ? nil : CaptureCommand.configuration(options)
-                if options.has("check") { return DisplayReport.show(wanted) }
-                if options.has("pick-only") { return PickReport.show(wanted) }
-                let log = EventLog.standardError(program: CaptureCommand.program, level: verbosity.level)
-                let sandbox = configuration.flatMap { options.sandbox(for: $0.link) }
-                if sandbox != nil { LineWriter.standardError.hold() }
-                // Under share the variable for it isn't there: share has warned already.
-                if let warning = wanted.waylandWarning { log.warning(warning) }
-                guard let configuration else { return Listing.show(display: wanted.display) }
-                if wanted.picks {
-                    switch PickReport.pick(wanted) {
-                    case .failure(let ended): return ended.code
-                    case .success(let choice):
-                        wanted.target = choice.target
-                        log.info("sharing \(choice.target.kindName) '\(choice.name)'")
-                    }
-                }
-                return capture(wanted, configuration, sandbox, isAgain: options.has("again"), log: log)
-            })
+        exit(CaptureCommand.command.run(CaptureCommand.program, work))
+    }
+
+    /// Captures, or prints what the options ask for. It isn't a closure in `main`, which belongs to the main actor:
+    /// closures there check where they run, and the library for that is 0.7 MB of a static program.
+    private static func work(_ options: ParsedOptions) throws -> ExitCode {
+        try Confinement.enter(options)
+        let verbosity: CaptureVerbosity = try options.required("log", as: .choice)
+        var wanted = try CaptureOptions(options)
+        // This precedes the log, whose descriptors could have the number of a link that wasn't inherited.
+        let configuration = try options.wantsList ? nil : CaptureCommand.configuration(options)
+        if options.has("check") { return DisplayReport.show(wanted) }
+        if options.has("pick-only") { return PickReport.show(wanted) }
+        let log = EventLog.standardError(program: CaptureCommand.program, level: verbosity.level)
+        let sandbox = configuration.flatMap { options.sandbox(for: $0.link) }
+        if sandbox != nil { LineWriter.standardError.hold() }
+        // Under share the variable for it isn't there: share has warned already.
+        if let warning = wanted.waylandWarning { log.warning(warning) }
+        guard let configuration else { return Listing.show(display: wanted.display) }
+        if wanted.picks {
+            switch PickReport.pick(wanted) {
+            case .failure(let ended): return ended.code
+            case .success(let choice):
+                wanted.target = choice.target
+                log.info("sharing \(choice.target.kindName) '\(choice.name)'")
+            }
+        }
+        return capture(wanted, configuration, sandbox, isAgain: options.has("again"), log: log)
     }
 
     private static func capture(

@@ -111,7 +111,8 @@ struct WindowSearch {
     /// scalars match, whatever they are combined with.
     private static func has(_ text: String, _ wanted: String) -> Bool {
         let (text, wanted) = (text.lowercased(), wanted.lowercased())
-        return text.contains(wanted) || text.unicodeScalars.contains(wanted.unicodeScalars)
+        return text.firstPosition(of: wanted) != nil
+            || text.unicodeScalars.firstPosition(of: wanted.unicodeScalars) != nil
     }
 
     /// Returns `tops`, which are children of the root window, and the windows inside them, level by level. If `tops` is

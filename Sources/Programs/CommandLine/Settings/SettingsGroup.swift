@@ -1,3 +1,5 @@
+import MediaTypes
+
 /// A kind of groups of a settings file that have names of their own: each `[push NAME]` is one push.
 public struct NamedGroup: Sendable {
     /// The word before the name.
@@ -116,6 +118,6 @@ extension SettingsDocument {
 
 /// The text up to a URL, which may have a secret.
 func withoutURL(_ text: String) -> String {
-    guard let mark = text.firstRange(of: "://") else { return text }
-    return "\(text[..<mark.lowerBound])://..."
+    guard let mark = text.firstPosition(of: "://") else { return text }
+    return "\(text[..<mark])://..."
 }
