@@ -179,7 +179,7 @@ extension Admission {
     /// | token | limit |
     /// | --- | --- |
     /// | absent, to open a WebSocket | only the number of connections, because the client sends its token later |
-    /// | absent | `requests`, except on loopback |
+    /// | absent, or wrong at a session's URL, which is enough | `requests`, except on loopback |
     /// | right | `requestsWithToken`, except on loopback |
     /// | wrong | `attempts`, except for `/api` and `/metrics`, which count their failures themselves |
     private func checkRate(of exchange: HTTPExchange) -> HTTPResponse? {
@@ -205,7 +205,7 @@ extension Admission {
     }
 
     private enum ShownToken {
-        /// The request has no token, or needs none.
+        /// The request has no token, or needs none: not even if it has a wrong one.
         case absent
         case right, wrong
     }
@@ -224,7 +224,13 @@ extension Admission {
         }
         var key = exchange.key(to: room)
         key.password = nil
-        return grant(key).grant == .refused ? .wrong : .right
+        if grant(key).grant != .refused { return .right }
+        switch (path.first, path.count) {
+        // A session's URL. A token that isn't right may have been replaced since; if there is no such session, the
+        // endpoint counts it.
+        case ("whep", 3), ("whip", 4): return .absent
+        default: return .wrong
+        }
     }
 
     private func asksForWebSocket(_ exchange: HTTPExchange) -> Bool {
