@@ -50,6 +50,8 @@ public protocol PictureSource: AnyObject, Sendable {
 extension PictureSource {
     /// Defaults to `makesKeyFrames`.
     public var restsUnwatched: Bool { makesKeyFrames }
+    // By default none of these means anything to the source: each packet of sound is a key frame, and a publisher sends
+    // by its own settings until its session ends.
     public func requestKeyFrame() {}
     public func requestPicture() {}
     public func setWatched(_ isRunning: Bool) {}

@@ -20,7 +20,7 @@ public struct Metrics: Sendable {
     public var work = SourceTotals()
     /// Memory that the connected captures use now, in bytes.
     public var captureMemory: UInt64 = 0
-    /// What sessions have been sent since the host began.
+    /// What sessions have sent since the host began.
     public var sent = MediaTotals()
 
     /// Metrics of a host that has done nothing.
