@@ -50,7 +50,7 @@ struct ServiceUnitTests {
             let name = block.prefix { !",\n".contains($0) }
             let unit = block.components(separatedBy: "```")[0].drop { $0 != "\n" }
             // The program must exist.
-            units[String(name)] = unit.replacingOccurrences(of: "%h/.local/bin/screenrelay", with: "/bin/true")
+            units[String(name)] = unit.replacingOccurrences(of: "ExecStart=screenrelay", with: "ExecStart=true")
         }
         #expect(units.keys.sorted() == ["screenrelay-capture.service", "screenrelay-host.service"])
         try verify(units)
