@@ -4,7 +4,7 @@ extension CommandSet {
         let function = "_" + program.map { $0.isLetter || $0.isNumber ? "\($0)" : "_" }.joined()
         let first = (commands.map(\.name) + ["help", "--help", "--version"]).joined(separator: " ")
         var lines = [
-            "# Completion of \(program) for bash: ~/.local/share/bash-completion/completions/\(program)",
+            "# Completion of \(program) for bash; for one user: ~/.local/share/bash-completion/completions/\(program)",
             "\(function)() {",
             "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}",
             "    local options= values= files=",

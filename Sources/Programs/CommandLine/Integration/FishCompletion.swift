@@ -3,7 +3,7 @@ extension CommandSet {
     var fishCompletion: String {
         let begin = "complete -c \(program)"
         var lines = [
-            "# Completion of \(program) for fish: ~/.config/fish/completions/\(program).fish",
+            "# Completion of \(program) for fish; for one user: ~/.config/fish/completions/\(program).fish",
             "\(begin) -f",
             "\(begin) -n __fish_use_subcommand -l help -s h -d 'show help and exit'",
             "\(begin) -n __fish_use_subcommand -l version -d 'show the version and exit'",
