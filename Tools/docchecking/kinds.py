@@ -8,6 +8,7 @@ from . import apart, recipes, steps
 LEFT_OUT = [
     (r"^rtmps:", "needs a certificate of an authority that the system trusts; ServerCertificateTests has one"),
     (r"^Tools/test$", "runs every test, and this among them"),
+    (r"^(Tools/release/|apt install \./)", "needs root; Tools/release/package --check installs the packages"),
     (r"^(systemctl|loginctl) ", "needs systemd in the user's session; ServiceUnitTests has it read the units"),
     (r"^sudo (-u screenrelay |systemctl|useradd|install .*packaging/)", "needs systemd; ServiceUnitTests reads the units"),
     (r"coturn", "needs root; Tools/bench/nat runs coturn with this configuration"),
