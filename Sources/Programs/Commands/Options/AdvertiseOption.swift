@@ -49,7 +49,7 @@ enum AdvertiseOption {
                 found.append(address)
             }
         } catch {
-            throw UsageError("\(label): \(error)", exitCode: .unavailable)
+            throw UsageError("\(label) \(text): \(error)", exitCode: .unavailable)
         }
         if found.isEmpty {
             throw UsageError("\(label) \(text): this name has no IP address", exitCode: .unavailable)
