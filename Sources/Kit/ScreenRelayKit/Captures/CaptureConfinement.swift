@@ -66,8 +66,8 @@ public struct CaptureConfinement: Sendable {
         launch.leadsProcessGroup = true
         launch.inheritedVariables = Self.variables.union(resource.variables)
         #if DEBUG
-        // A build that measures the tests' coverage writes its counts there.
-        launch.inheritedVariables?.insert("LLVM_PROFILE_FILE")
+            // A build that measures the tests' coverage writes its counts there.
+            launch.inheritedVariables?.insert("LLVM_PROFILE_FILE")
         #endif
         let (variable, file) = resource.credentials
         let named = Self.variable(variable)

@@ -99,10 +99,10 @@ public struct Sandbox: Sendable {
         }
         for path in listable { Self.allow(path, shim_landlock_list | shim_landlock_make_folder, rules) }
         #if DEBUG
-        // A build that measures the tests' coverage writes its counts when it ends.
-        if let file = getenv("LLVM_PROFILE_FILE").map({ String(cString: $0) }), let end = file.lastIndex(of: "/") {
-            Self.allow(String(file[..<end]), shim_landlock_all(version), rules)
-        }
+            // A build that measures the tests' coverage writes its counts when it ends.
+            if let file = getenv("LLVM_PROFILE_FILE").map({ String(cString: $0) }), let end = file.lastIndex(of: "/") {
+                Self.allow(String(file[..<end]), shim_landlock_all(version), rules)
+            }
         #endif
         let error = shim_landlock_enter(rules)
         return (error == 0 ? version : 0, error)
