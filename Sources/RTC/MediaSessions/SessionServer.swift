@@ -121,7 +121,7 @@ public enum MediaSessionError: Error, Sendable, Equatable, CustomStringConvertib
     case badOffer(String)
     /// No picture can be sent or taken in response to this offer, for example because it lacks H.264. HTTP 422.
     case unsupported(String)
-    /// There is no room for another session: the limit is reached, or the host is ending. HTTP 503.
+    /// There is no room for another session: a limit is reached, or the host is ending. HTTP 503.
     case full(String)
 
     public var description: String {

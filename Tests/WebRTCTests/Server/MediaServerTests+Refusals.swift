@@ -3,6 +3,7 @@ import MediaSessions
 import MediaTypes
 import RTP
 import STUN
+import Synchronization
 import TestSupport
 import Testing
 import Threading
@@ -47,6 +48,40 @@ extension MediaServerTests {
         server.close(viewer.id)
         try eventually("room for another") { viewer.end != nil }
         _ = try SocketViewer(of: server, watching: hub, at: address(of: server))
+    }
+
+    @Test("a host that is short of something refuses each kind of session without a trace, and keeps those it has")
+    func shortage() throws {
+        let shortage = Shortage()
+        var configuration = MediaServerConfiguration(bind: loopback)
+        configuration.sessionRefusal = { shortage.reason.withLock { $0 } }
+        let server = try MediaServer(configuration, log: .silent)
+        defer { server.stop() }
+        let (hub, _) = makeHub()
+        let source = WatchedSource(video: hub)
+        let viewer = try SocketViewer(of: server, watching: hub, at: address(of: server))
+        shortage.reason.withLock { $0 = "no memory" }
+        #expect(throws: MediaSessionError.full("no memory")) {
+            _ = try SocketViewer(of: server, watching: hub, at: address(of: server))
+        }
+        #expect(throws: MediaSessionError.full("no memory")) {
+            _ = try server.openFrames(
+                of: source, for: "192.0.2.1", sink: { _ in }, soundSink: { _ in }, onEnd: { _ in })
+        }
+        #expect(throws: MediaSessionError.full("no memory")) { _ = try server.offer(watching: source) { _ in } }
+        #expect(hub.viewers == 1)
+        try viewer.connect()
+        let frame = publish(Pictures.idr(8_000, captured: now()), on: hub)
+        try eventually("the frame at the viewer who was there") {
+            viewer.pump()
+            return viewer.shows(frame)
+        }
+        shortage.reason.withLock { $0 = nil }
+        _ = try SocketViewer(of: server, watching: hub, at: address(of: server))
+    }
+
+    private final class Shortage: Sendable {
+        let reason = Mutex<String?>(nil)
     }
 
     @Test("a check for an unknown name gets no answer, and garbage disturbs nobody")

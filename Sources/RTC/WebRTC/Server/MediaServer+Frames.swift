@@ -13,8 +13,8 @@ extension MediaServer {
     ///   - client: the viewer's address in text, without the port.
     ///   - sink, soundSink: called on the media thread; must not block.
     ///   - onEnd: called once on the media thread with the reason in words when the session is over.
-    /// - Throws: `unsupported` if the track has no pictures or only some in 4:4:4, or `full` if the limit of sessions
-    ///   is reached or the server ends.
+    /// - Throws: `unsupported` if the track has no pictures or only some in 4:4:4, or `full` if a limit is
+    ///   reached or the server ends.
     public func openFrames(
         of source: WatchedSource, for client: String, sink: @escaping @Sendable (WholePicture) -> Void,
         soundSink: @escaping @Sendable (WholeAudio) -> Void,

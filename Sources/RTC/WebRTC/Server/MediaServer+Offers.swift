@@ -34,7 +34,7 @@ extension MediaServer {
     ///     host is ICE-lite, and the peer chooses.
     ///   - onEnd: called once on the media thread with the reason in words when the session is over, but not if
     ///     ``accept(answer:for:)`` threw.
-    /// - Throws: `full` if the limit of sessions is reached or the server ends.
+    /// - Throws: `full` if a limit is reached or the server ends.
     public func offer(
         watching source: WatchedSource, controlling: Bool = false, onEnd: @escaping @Sendable (String) -> Void
     ) throws(MediaSessionError) -> OfferedSession {

@@ -3,35 +3,11 @@ public import MediaSessions
 public import MediaTypes
 import RTP
 import SDP
-public import STUN
+import STUN
 import SecureTransport
 import Synchronization
 public import Threading
 public import TrackHub
-
-/// The network configuration of a media server.
-public struct MediaServerConfiguration: Sendable {
-    /// The address of the UDP port and of the TCP port of the same number; with port 0, the kernel chooses one.
-    public var bind: TransportAddress
-    /// Addresses offered to peers in addition to this machine's own, for example behind port forwarding. Port 0 stands
-    /// for the server's own port.
-    public var advertised: [TransportAddress]
-    /// The maximum number of simultaneous sessions.
-    public var sessionLimit: Int
-    /// TCP ports that the program needs for something else. Peers connect over TCP on the port of the same number as
-    /// the UDP port, unless it is one of these.
-    public var reservedTCPPorts: Set<UInt16> = []
-    /// STUN servers that report which address a NAT gives the server's port: names or numeric addresses, each with or
-    /// without a port (`stun.example.org`, `192.0.2.1:3478`, `[2001:db8::1]:3478`). The default port is 3478.
-    public var stunServers: [String] = []
-
-    /// A server that can be reached at `bind` and `advertised`.
-    public init(bind: TransportAddress, advertised: [TransportAddress] = [], sessionLimit: Int = 4096) {
-        self.bind = bind
-        self.advertised = advertised
-        self.sessionLimit = sessionLimit
-    }
-}
 
 /// The WebRTC server of this process, with one port and one thread for all peers and any number of tracks.
 ///
@@ -262,6 +238,7 @@ public final class MediaServer: SessionServer {
     }
 
     func nextID() throws(MediaSessionError) -> MediaSessionID {
+        if let reason = configuration.sessionRefusal() { throw .full(reason) }
         let limit = configuration.sessionLimit
         let result = registry.withLock { registry -> Result<MediaSessionID, MediaSessionError> in
             if registry.isStopped { return .failure(.stopped) }
