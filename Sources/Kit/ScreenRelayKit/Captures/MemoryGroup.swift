@@ -74,14 +74,20 @@ final class MemoryGroup {
         return path == "/" ? "" : path
     }
 
-    /// The first 4096 bytes of a file of the kernel's, or nil if it can't be read.
+    /// The text of a file of the kernel's, or nil if it can't be read. Text beyond 1 MiB is left out.
     static func read(_ path: String) -> String? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
         defer { close(file) }
+        var text: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
-        let count = Glibc.read(file, &buffer, buffer.count)
-        return count < 0 ? nil : String(decoding: buffer.prefix(count), as: UTF8.self)
+        while text.count < 1 << 20 {
+            let count = Glibc.read(file, &buffer, buffer.count)
+            guard count >= 0 else { return nil }
+            if count == 0 { break }
+            text += buffer.prefix(count)
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 
     private static func write(_ text: String, to path: String) -> Bool {

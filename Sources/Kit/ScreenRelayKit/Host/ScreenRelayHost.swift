@@ -68,6 +68,8 @@ public final class ScreenRelayHost: Sendable {
             bind: configuration.mediaAddress, advertised: configuration.advertised)
         mediaConfiguration.stunServers = configuration.iceServers.compactMap(\.stunAddress)
         mediaConfiguration.reservedTCPPorts = Set(configuration.listen.map(\.port))
+        let memory = MemoryAdmission(log: log)
+        mediaConfiguration.sessionRefusal = { memory.refusal() }
         media = try Self.mediaServer(mediaConfiguration, mayUseOtherPort: configuration.mayUseOtherMediaPort, log)
         mediaPort = media.port
         let publishing = RoomPublishing(media: media, log: log)
