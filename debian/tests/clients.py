@@ -15,6 +15,8 @@ from capture_bench.processes import Failure, wait_until
 ADDRESS = ("127.0.0.1", 8080)
 #: Seconds that anything may take on a busy machine, and between a viewer's attempts to join.
 LIMIT, RETRY = 60, 0.2
+#: Seconds in which a host that is full closes a WebSocket after its refusal.
+CLOSE = 5
 
 
 def trust():
@@ -30,7 +32,9 @@ class Viewer:
     def __init__(self, link):
         origin, self.room = link.split("/#")
         self.address = "wss" + origin.removeprefix("https") + "/ws"
-        self.joins, self.last, self.gap, self.refusal = 0, None, 0, None
+        #: Why the host is full, and the code with which it closed the WebSocket then.
+        self.refusal, self.code = None, None
+        self.joins, self.last, self.gap = 0, None, 0
 
     async def run(self):
         while True:
@@ -59,11 +63,14 @@ class Viewer:
                     self._see(time.monotonic())
                 await send("__frames_seen", number=number)
                 continue
-            name = json.loads(message)["eventName"]
-            if name == "_peers":
+            event = json.loads(message)
+            if event["eventName"] == "_peers":
                 await send("__frames")
-            elif name in ("_refused", "_session_ended"):
-                self.refusal = message
+            elif event["eventName"] == "_refused":
+                await asyncio.wait_for(connection.wait_closed(), CLOSE)
+                self.code, self.refusal = connection.close_code, event["data"].get("reason", "without a reason")
+                return
+            elif event["eventName"] == "_session_ended":
                 return
 
     def _see(self, now):

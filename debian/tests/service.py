@@ -25,9 +25,11 @@ OPTIONS = "/run/systemd/system/%s.d/test.conf" % SERVICE
 #: Runs a command as the host's user, which may use the host's sockets.
 AS_HOST = ["setpriv", "--reuid=screenrelay", "--regid=screenrelay", "--clear-groups", "--reset-env", "env",
            "XDG_RUNTIME_DIR=/run/screenrelay"]
-#: Viewers; how many more join a host that is short of memory, and the bytes that it may still use. A room has at most
-#: 256 viewers from one address.
-VIEWERS, MORE, LEFT = 20, 200, 4 << 20
+#: Viewers; the most that join while the host is short of memory, and the bytes that it may still use, with room for
+#: some of them. A room has at most 256 viewers from one address.
+VIEWERS, MORE, LEFT = 20, 200, 24 << 20
+#: The code with which a full host closes a WebSocket (Protocol/rooms.md).
+FULL = 4503
 #: A group of version 1 that Tools/release/service makes where systemd has no memory controller.
 OLD_GROUP = "/mnt"
 #: The most that `systemd-analyze security` may say, in tenths.
@@ -67,7 +69,7 @@ def write(path, text):
 
 
 class ShortMemory:
-    """Leaves the host few bytes more than it uses, and gives whether the kernel enforces that."""
+    """Leaves the host some bytes more than it uses, and gives whether the kernel enforces that."""
 
     def __init__(self, process, limit):
         self.process, self.limit = process, limit
@@ -206,22 +208,22 @@ class Test:
         with ShortMemory(process, limit) as has_effect:
             if not has_effect:
                 return "MemoryMax=%s has no effect here: systemd has no memory controller" % limit
-            while count < MORE and not is_gone() and not (new and new.refusal):
-                new, count = self.crowd.add(self.link), count + 1
-                wait_until(lambda: new.last or new.refusal or is_gone(), LIMIT, "a frame or a refusal")
-        is_killed = is_gone()
-        have_stayed = sum(viewer.joins for viewer in old) == joins
-        self.crowd.keep(VIEWERS)
-        gap = self.crowd.watch(lambda: None)
-        words = "the unit has MemoryMax=%s; limited to %d MiB more than it used, " % (limit, LEFT >> 20)
-        if is_killed:
-            return words + (
-                "the kernel killed the host at viewer %d, systemd restarted it, and the first %d got frames again: "
-                "at most %.1f s without one" % (VIEWERS + count, VIEWERS, gap))
-        require(have_stayed, "viewers had to join again, although the host still runs")
-        if new.refusal:
-            return words + "the host refused viewer %d (%s), and the first ones stayed" % (VIEWERS + count, new.refusal)
-        return words + "the host served %d viewers" % (VIEWERS + count)
+            try:
+                while count < MORE and not (new and new.refusal):
+                    new, count = self.crowd.add(self.link), count + 1
+                    wait_until(lambda: new.last or new.refusal or is_gone(), LIMIT, "a frame or a refusal")
+                    require(not is_gone(), "the kernel killed the host at viewer %d" % (VIEWERS + count))
+                require(new.refusal, "the host served %d viewers" % (VIEWERS + count))
+                require(new.code == FULL, "viewer %d was refused with %s" % (VIEWERS + count, new.code))
+                self.crowd.keep(VIEWERS + count - 1)
+                gap = self.crowd.watch(lambda: None)
+            finally:
+                self.crowd.keep(VIEWERS)
+        require(int(show("MainPID")) == process and not is_gone(), "the process is another one")
+        require(sum(viewer.joins for viewer in old) == joins, "the first %d had to join again" % VIEWERS)
+        return ("the unit has MemoryMax=%s; limited to %d MiB more than it used, the host refused viewer %d (%s), and "
+                "the others stayed: at most %.1f s without a frame" % (
+                    limit, LEFT >> 20, VIEWERS + count, new.refusal, gap))
 
     def security(self):
         said = output("systemd-analyze", "security", "--no-pager", "--threshold=%d" % EXPOSURE, SERVICE)
