@@ -36,7 +36,7 @@ struct MemoryAdmissionTests {
             "sys/a.slice/host.service",
             [
                 "memory.max": "100000000", "memory.current": "60000000",
-                "memory.stat": "anon 1\ninactive_file 20000000\nactive_file 3",
+                "memory.stat": "anon 1\ninactive_file 15000000\nactive_file 5000000",
             ])
         let memory = try limits(
             "0::/a.slice/host.service",
@@ -64,7 +64,7 @@ struct MemoryAdmissionTests {
             "a b",
             [
                 "memory.limit_in_bytes": "64000000", "memory.usage_in_bytes": "50000000",
-                "memory.stat": "inactive_file 1\ntotal_inactive_file 10000000",
+                "memory.stat": "inactive_file 1\ntotal_inactive_file 10000000\ntotal_active_file 0",
             ])
         try make(
             "a b/host", ["memory.limit_in_bytes": "9223372036854771712", "memory.usage_in_bytes": "50000000"])

@@ -31,7 +31,8 @@ struct MemoryLimits: Sendable {
 struct LimitedGroup: Sendable, Equatable {
     /// The folder of the group.
     let path: String
-    /// Its limit, and its memory in use, in bytes. Cached file contents that the kernel drops first are left out.
+    /// Its limit, and its memory in use, in bytes. Cached contents of files, for example of a
+    /// recording, are left out: the kernel drops them before it kills.
     let limit, used: UInt64
 
     /// The bytes that the open sessions may still need, for example for frames that wait because paths become slow:
@@ -67,16 +68,19 @@ private enum GroupVersion {
 
     /// Reads the group whose folder is `path`. Returns nil if it has no limit.
     func limitedGroup(at path: String) -> LimitedGroup? {
-        let names: (limit: String, usage: String, cache: String) =
+        let names: (limit: String, usage: String, prefix: String) =
             switch self {
-            case .one: ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file ")
-            case .two: ("memory.max", "memory.current", "inactive_file ")
+            case .one: ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_")
+            case .two: ("memory.max", "memory.current", "")
             }
         guard let limit = number(in: path + "/" + names.limit), let usage = number(in: path + "/" + names.usage)
         else { return nil }
         let lines = MemoryGroup.read(path + "/memory.stat")?.split(separator: "\n") ?? []
-        let line = lines.first { $0.hasPrefix(names.cache) }
-        let cached = line.flatMap { UInt64($0.dropFirst(names.cache.count)) } ?? 0
+        var cached: UInt64 = 0
+        for name in ["inactive_file ", "active_file "] {
+            let line = lines.first { $0.hasPrefix(names.prefix + name) }
+            cached &+= line.flatMap { UInt64($0.dropFirst(names.prefix.count + name.count)) } ?? 0
+        }
         return LimitedGroup(path: path, limit: limit, used: usage - min(usage, cached))
     }
 
