@@ -31,7 +31,7 @@ struct PageModuleTests {
 
     @Test("there are tests of node's own")
     func isComplete() {
-        #expect(Self.files.count >= 7)
+        #expect(Self.files.count >= 8)
     }
 
     @Test(

@@ -25,6 +25,11 @@ interface PerformanceEntry {
   readonly type?: string;
 }
 
+interface MediaStreamTrack {
+  /** Of a `CanvasCaptureMediaStreamTrack`. */
+  requestFrame(): void;
+}
+
 interface Navigator {
   readonly connection?: any;
   readonly userActivation?: { readonly hasBeenActive: boolean };

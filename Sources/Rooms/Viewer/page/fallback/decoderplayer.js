@@ -148,11 +148,15 @@ function generated() {
 function drawn() {
   const canvas = document.createElement("canvas");
   const context = canvas.getContext("2d", { alpha: false });
-  const [track] = canvas.captureStream().getVideoTracks();
+  // If WebKitGTK has no OpenGL sink and must detect drawing itself, the video freezes after two pictures. Firefox can't
+  // be told of pictures.
+  const isTold = "CanvasCaptureMediaStreamTrack" in globalThis;
+  const [track] = canvas.captureStream(isTold ? 0 : undefined).getVideoTracks();
   const show = (frame) => {
     const { displayWidth: width, displayHeight: height } = frame;
     if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
     context.drawImage(frame, 0, 0);
+    if (isTold) track.requestFrame();
     frame.close();
   };
   return { track, show };
