@@ -24,12 +24,13 @@ ENVIRONMENT = ["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
                "XDG_CONFIG_HOME=/etc", "XDG_STATE_HOME=/var/lib", "XDG_RUNTIME_DIR=/var/lib/screenrelay"]
 #: The page, and video over UDP and TCP.
 PORTS = ["8080/tcp", "8189/tcp", "8189/udp"]
-#: Each image's description, command, additional ports, and additional environment.
+#: Each image's description, command, additional ports, and additional environment. The display's number is one that
+#: the machine hardly has: in the machine's network, X clients would reach that display instead, by its abstract socket.
 IMAGES = {
     "host": ("Shows screens of other machines to web browsers", ["screenrelay", "host", "--no-qr", "--lan"],
              ["7300/tcp"], []),
     "desktop": ("Shows a virtual display to web browsers, to try ScreenRelay",
-                ["start-desktop", "screenrelay", "share", "--no-qr", "--lan"], [], ["DISPLAY=:0"]),
+                ["start-desktop", "screenrelay", "share", "--no-qr", "--lan"], [], ["DISPLAY=:1000"]),
 }
 
 

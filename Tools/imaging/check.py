@@ -60,6 +60,9 @@ class Container:
             run(*self.podman, "secret", "create", "capture-key", key)
             options = ["--secret", "capture-key,uid=10000,mode=0400,target=/etc/screenrelay/capture-key"]
             arguments = ["--link", "tls:0.0.0.0:7300", "--capture-key", "/etc/screenrelay/capture-key"]
+        else:
+            # Lasts until the second start, as it does without --read-only.
+            options = ["--volume", "/tmp"]
         loaded = run(*self.podman, "pull", "--quiet", "oci-archive:" + path)
         # Podman raises limits, which root may be forbidden.
         files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
