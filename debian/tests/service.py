@@ -22,6 +22,9 @@ SERVICE, SOCKET = "screenrelay-host.service", "screenrelay-host.socket"
 #: The certificate and the key, and the unit's options, none of which outlives a boot.
 CERTIFICATE, KEY = "/run/screenrelay-test/cert.pem", "/run/screenrelay-test/key.pem"
 OPTIONS = "/run/systemd/system/%s.d/test.conf" % SERVICE
+#: What dpkg runs last when it installs the package.
+POSTINST = ["env", "DPKG_MAINTSCRIPT_PACKAGE=screenrelay-host", "/var/lib/dpkg/info/screenrelay-host.postinst",
+            "configure"]
 #: Runs a command as the host's user, which may use the host's sockets.
 AS_HOST = ["setpriv", "--reuid=screenrelay", "--regid=screenrelay", "--clear-groups", "--reset-env", "env",
            "XDG_RUNTIME_DIR=/run/screenrelay"]
@@ -123,9 +126,10 @@ class Test:
     def run(self):
         """Prints a line for each property, and gives whether the host has all of them."""
         is_right = True
-        for name, check in [("boot", self.boot), ("socket", self.activate), ("viewers", self.watch),
-                            ("restart", self.restart), ("kill -9", self.crash), ("reload", self.reload),
-                            ("memory", self.memory), ("security", self.security), ("journal", self.journal)]:
+        for name, check in [("boot", self.boot), ("install", self.install), ("socket", self.activate),
+                            ("viewers", self.watch), ("restart", self.restart), ("kill -9", self.crash),
+                            ("reload", self.reload), ("memory", self.memory), ("security", self.security),
+                            ("journal", self.journal)]:
             try:
                 print("%s: %s" % (name, check()), flush=True)
             except (*TROUBLE, OSError) as error:
@@ -136,6 +140,18 @@ class Test:
     def boot(self):
         require(is_active(SOCKET) and is_active(SERVICE), "the installed units don't run")
         return "the installed service and its socket run"
+
+    def install(self):
+        systemctl("stop", SOCKET, SERVICE)
+        output(*POSTINST)
+        require(is_active(SOCKET) and is_active(SERVICE), "an installation doesn't start both")
+        before = show("MainPID")
+        output(*POSTINST, "0")  # the version before
+        require(is_active(SOCKET) and is_active(SERVICE), "not both run after an upgrade")
+        require(show("MainPID") != before, "an upgrade doesn't restart the service")
+        # These starts are not to count for the unit's limit of starts (StartLimitBurst=).
+        systemctl("reset-failed", SERVICE)
+        return "an installation starts both, and an upgrade restarts the service"
 
     def activate(self):
         systemctl("stop", SOCKET, SERVICE)
