@@ -35,8 +35,8 @@ struct MemoryAdmissionTests {
         try make(
             "sys/a.slice/host.service",
             [
-                "memory.max": "100000000", "memory.current": "60000000",
-                "memory.stat": "anon 1\ninactive_file 15000000\nactive_file 5000000",
+                "memory.max": "100000000", "memory.current": "61000000",
+                "memory.stat": "anon 1\ninactive_file 15000000\nactive_file 5000000\nslab_reclaimable 1000000",
             ])
         let memory = try limits(
             "0::/a.slice/host.service",

@@ -31,8 +31,8 @@ struct MemoryLimits: Sendable {
 struct LimitedGroup: Sendable, Equatable {
     /// The folder of the group.
     let path: String
-    /// Its limit, and its memory in use, in bytes. Cached contents of files, for example of a
-    /// recording, are left out: the kernel drops them before it kills.
+    /// Its limit, and its memory in use, in bytes. Cached contents of files, for example of a recording, and of folders
+    /// (`slab_reclaimable`, version 2 only) are left out: the kernel drops them before it kills.
     let limit, used: UInt64
 
     /// The bytes that the open sessions may still need, for example for frames that wait because paths become slow:
@@ -77,7 +77,7 @@ private enum GroupVersion {
         else { return nil }
         let lines = MemoryGroup.read(path + "/memory.stat")?.split(separator: "\n") ?? []
         var cached: UInt64 = 0
-        for name in ["inactive_file ", "active_file "] {
+        for name in ["inactive_file ", "active_file ", "slab_reclaimable "] {
             let line = lines.first { $0.hasPrefix(names.prefix + name) }
             cached &+= line.flatMap { UInt64($0.dropFirst(names.prefix.count + name.count)) } ?? 0
         }
