@@ -221,13 +221,22 @@ static inline ssize_t shim_udp_receive(
     return (message.msg_flags & MSG_TRUNC) ? 0 : count;
 }
 
-/// Sends one datagram from the local address that the peer knows us by, or from the one that the socket and the route
-/// suggest if `local` is all zeros; its length, or -1 and errno.
+#define SHIM_UDP_SEGMENT 103
+
+/// Whether the kernel divides what is sent into datagrams of a given size (UDP_SEGMENT, Linux 4.18).
+static inline int shim_udp_can_segment(int fd) {
+    int size = 0;
+    socklen_t length = sizeof size;
+    return getsockopt(fd, IPPROTO_UDP, SHIM_UDP_SEGMENT, &size, &length) == 0;
+}
+
+/// Sends one datagram, or datagrams of `segment` bytes each if that isn't 0, from the local address that the peer knows us
+/// by, or from the one that the socket and the route suggest if `local` is all zeros; the length, or -1 and errno.
 static inline ssize_t shim_udp_send(
-    int fd, int family, const void *bytes, size_t count, const struct shim_endpoint *peer,
+    int fd, int family, const void *bytes, size_t count, uint16_t segment, const struct shim_endpoint *peer,
     const struct shim_endpoint *local) {
     struct sockaddr_storage to;
-    union { char bytes[64]; struct cmsghdr align; } control;
+    union { char bytes[CMSG_SPACE(sizeof(struct shim_pktinfo6)) + CMSG_SPACE(sizeof(uint16_t))]; struct cmsghdr align; } control;
     struct iovec piece = { (void *)bytes, count };
     struct msghdr message;
     memset(&message, 0, sizeof message);
@@ -240,11 +249,19 @@ static inline ssize_t shim_udp_send(
     message.msg_iov = &piece;
     message.msg_iovlen = 1;
     static const uint8_t unspecified[16];
-    if (memcmp(local->address, unspecified, sizeof unspecified) == 0) return sendmsg(fd, &message, MSG_NOSIGNAL);
     memset(&control, 0, sizeof control);
-    message.msg_control = control.bytes;
     struct cmsghdr *part = &control.align;
-    if (local->is_ipv6) {
+    if (segment) {
+        part->cmsg_level = IPPROTO_UDP;
+        part->cmsg_type = SHIM_UDP_SEGMENT;
+        part->cmsg_len = CMSG_LEN(sizeof segment);
+        memcpy(CMSG_DATA(part), &segment, sizeof segment);
+        message.msg_controllen = CMSG_SPACE(sizeof segment);
+        part = (struct cmsghdr *)(control.bytes + message.msg_controllen);
+    }
+    if (memcmp(local->address, unspecified, sizeof unspecified) == 0) {
+        // Nothing to add.
+    } else if (local->is_ipv6) {
         struct shim_pktinfo6 info;
         memset(&info, 0, sizeof info);
         memcpy(info.address, local->address, 16);
@@ -253,7 +270,7 @@ static inline ssize_t shim_udp_send(
         part->cmsg_type = 50 /* IPV6_PKTINFO */;
         part->cmsg_len = CMSG_LEN(sizeof info);
         memcpy(CMSG_DATA(part), &info, sizeof info);
-        message.msg_controllen = CMSG_SPACE(sizeof info);
+        message.msg_controllen += CMSG_SPACE(sizeof info);
     } else {
         // Also on a dual-stack socket: Linux takes IP_PKTINFO for IPv4-mapped peers.
         struct shim_pktinfo4 info;
@@ -263,8 +280,9 @@ static inline ssize_t shim_udp_send(
         part->cmsg_type = IP_PKTINFO;
         part->cmsg_len = CMSG_LEN(sizeof info);
         memcpy(CMSG_DATA(part), &info, sizeof info);
-        message.msg_controllen = CMSG_SPACE(sizeof info);
+        message.msg_controllen += CMSG_SPACE(sizeof info);
     }
+    if (message.msg_controllen) message.msg_control = control.bytes;
     return sendmsg(fd, &message, MSG_NOSIGNAL);
 }
 

@@ -194,6 +194,23 @@ struct RTPStreamTests {
         #expect(RTPPacketHistory().packet(SequenceNumber(0)) == nil)
     }
 
+    @Test("what was sent more than five seconds ago needs no memory, and nothing newer is forgotten")
+    func packetHistoryInTime() {
+        var history = RTPPacketHistory()
+        func insert(_ number: Int, at seconds: Double) {
+            history.insert(
+                SentPacket(
+                    sequenceNumber: SequenceNumber(0).advanced(by: number),
+                    timestamp: RTPTimestamp(UInt32(seconds * 90_000)), payloadType: PayloadType(96), marker: false,
+                    extensions: [], content: .media(frame: FrameNumber(UInt64(number)), packet: 0), byteCount: 100))
+        }
+        for number in 0..<200 { insert(number, at: Double(number)) }
+        #expect(history.packet(SequenceNumber(0).advanced(by: 200 - 65)) == nil)
+        for number in 200..<1200 { insert(number, at: 200 + Double(number - 200) / 200) }
+        let first = (0..<1200).first { history.packet(SequenceNumber(0).advanced(by: $0)) != nil }
+        #expect(first.map { $0 <= 201 } == true)
+    }
+
     @Test("no buffer is allocated once it has its capacity")
     func noAllocation() {
         var stream = stream(rtx: false)

@@ -20,7 +20,7 @@ enum H264PayloadType {
 }
 
 /// Divides access units into packets in RFC 6184's non-interleaved mode (packetization-mode=1). Small consecutive NAL
-/// units share a packet; large ones are split into fragments of about equal size.
+/// units share a packet; large ones are split into fragments of equal size, but for the last.
 public struct H264Packetizer: FramePacketizer {
     /// The largest payload in bytes.
     public let maxPayloadByteCount: Int
@@ -86,18 +86,24 @@ public struct H264Packetizer: FramePacketizer {
             prefix: UInt64(header ?? 0) << 16 | UInt64(range.count), prefixByteCount: header == nil ? 2 : 3, range)
     }
 
-    /// Splits a NAL unit into fragments of about equal size, because a last packet of a few bytes would cost as much as
-    /// a full one.
+    /// The last packet of a picture has larger header extensions than the others, by up to this many bytes: it carries
+    /// the capture time.
+    private static let lastExtensionByteCount = 20
+
+    /// Splits a NAL unit into fragments of equal size, of which the last one is shorter by what its packet has more of
+    /// header. So it is no longer than the others, and the kernel can divide one buffer into all of them (UDP GSO). A
+    /// last packet of a few bytes would cost as much as a full one.
     private func appendFragments(of range: Range<Int>, header: UInt8, to packets: inout [RTPPayload]) {
         let body = (range.lowerBound + 1)..<range.upperBound
         let room = maxPayloadByteCount - 2
         let count = (body.count + room - 1) / room
-        let (size, larger) = body.count.quotientAndRemainder(dividingBy: count)
+        let size = min(room, (body.count + Self.lastExtensionByteCount + count - 1) / count)
         let indicator = header & 0xE0 | H264PayloadType.fragment
         var start = body.lowerBound
-        for index in 0..<count {
-            let end = start + size + (index < larger ? 1 : 0)
-            let flags: UInt8 = (index == 0 ? 0x80 : 0) | (index == count - 1 ? 0x40 : 0)
+        while start < body.upperBound {
+            let end = min(start + size, body.upperBound)
+            let flags: UInt8 =
+                (start == body.lowerBound ? 0x80 : 0) | (end == body.upperBound ? 0x40 : 0)
             let prefix = UInt64(indicator) << 8 | UInt64(flags | header & 0x1F)
             packets.append(.part(RTPPayload.Part(prefix: prefix, prefixByteCount: 2, start..<end)))
             start = end

@@ -51,19 +51,36 @@ public struct SentPacket: Hashable, Sendable {
     }
 }
 
-/// The packets sent with a session's last 2048 sequence numbers.
+/// The packets that a session sent last: those of the last five seconds and often more, but at most 2048.
+///
+/// Memory grows with what is sent: a thousand viewers of a few packets a second need little.
 public struct RTPPacketHistory: Sendable {
-    /// How many packets are remembered. A power of two, so that a slot is the low bits of the sequence number.
+    /// The most packets that are remembered.
     public static let capacity = 2048
+    /// A packet is not forgotten within so many ticks of its stream's clock, unless ``capacity`` is reached: five
+    /// seconds of pictures, nine of sound.
+    private static let ticks = 450_000
 
-    private var ring: [SentPacket?] = Array(repeating: nil, count: Self.capacity)
+    /// A power of two of places, so that a place is the low bits of the sequence number.
+    private var ring: [SentPacket?] = Array(repeating: nil, count: 64)
 
     /// An empty history.
     public init() {}
 
-    /// Remembers `packet` and forgets the one sent 2048 packets earlier.
+    /// Remembers `packet`, and forgets one that was sent so long ago that nobody asks for it any more.
     public mutating func insert(_ packet: SentPacket) {
+        if ring.count < Self.capacity, let oldest = ring[slot(packet.sequenceNumber)],
+            oldest.timestamp.distance(to: packet.timestamp) < Self.ticks
+        {
+            grow()
+        }
         ring[slot(packet.sequenceNumber)] = packet
+    }
+
+    private mutating func grow() {
+        let packets = ring.compactMap(\.self)
+        ring = Array(repeating: nil, count: ring.count * 2)
+        for packet in packets { ring[slot(packet.sequenceNumber)] = packet }
     }
 
     /// The packet sent with `number`; nil if it is too old or was never sent.
@@ -78,5 +95,5 @@ public struct RTPPacketHistory: Sendable {
         ring[slot(number)]?.resentAt = time
     }
 
-    private func slot(_ number: SequenceNumber) -> Int { Int(number.rawValue) & (Self.capacity - 1) }
+    private func slot(_ number: SequenceNumber) -> Int { Int(number.rawValue) & (ring.count - 1) }
 }

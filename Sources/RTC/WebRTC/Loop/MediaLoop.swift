@@ -34,6 +34,7 @@ final class MediaLoop: DatagramSink {
     var buffer = [UInt8](repeating: 0, count: MediaLoop.datagramRoom)
     /// What was read from a TCP connection.
     var streamBuffer: [UInt8]
+    /// The earliest deadline of a viewer of whole pictures or of an offer. Sessions have theirs in their table.
     var nextDeadline = MonotonicTime.distantFuture
     /// The time at which some track may return to 4:4:4.
     var chromaDeadline = MonotonicTime.distantFuture
@@ -43,6 +44,10 @@ final class MediaLoop: DatagramSink {
     var nextRateDecision = MonotonicTime.zero
     private var isStopped = false
     private var entries: [pollfd]
+    /// The datagrams of one session that leave together.
+    private var batch = DatagramBatch()
+    /// Whether the kernel may divide a batch into its datagrams.
+    private var segments: Bool
     /// The datagrams that the socket had no room for.
     private var waiting = WaitingDatagrams()
     /// The sessions that wait for room in the socket, in the order of their turns.
@@ -55,6 +60,7 @@ final class MediaLoop: DatagramSink {
     ) {
         streamBuffer = sockets.listener == nil ? [] : [UInt8](repeating: 0, count: 16 << 10)
         socket = sockets.datagrams
+        segments = socket.canSegment
         streams = StreamConnections(sockets.listener, maxLength: Self.datagramRoom)
         self.context = context
         self.inbox = inbox
@@ -80,7 +86,8 @@ final class MediaLoop: DatagramSink {
             if entries[2].isReady { serveStreams(now: now) }
             if now >= streams.deadline { closeExpiredStreams(now: now) }
             if now >= chromaDeadline { pollChroma(now: now) }
-            if now >= nextDeadline { advanceAll(now: now) }
+            if now >= sessions.deadline { advanceDue(now: now) }
+            if now >= nextDeadline { advanceOthers(now: now) }
             if now >= stunQueries.deadline { askSTUNServers(now: now) }
             // What viewers of whole pictures confirm comes as commands.
             let mayHaveHeard = entries[0].isReady || entries[2].isReady || !frameViewers.isEmpty
@@ -101,10 +108,36 @@ final class MediaLoop: DatagramSink {
     func send(_ datagram: [UInt8], along path: NetworkPath) -> Bool {
         owner.check()
         guard path.peer.connection == 0 else { return streams.send(datagram, over: path.peer.connection) }
+        if !batch.takes(datagram, along: path) { sendBatch() }
         // Waiting datagrams go first.
-        if waiting.isEmpty, socket.send(datagram, along: path) { return true }
-        waiting.append(datagram, along: path)
-        return false
+        guard waiting.isEmpty else {
+            waiting.append(datagram, along: path)
+            return false
+        }
+        batch.append(datagram, along: path)
+        return true
+    }
+
+    /// Sends the datagrams that have been collected. If the socket has no room for them, they wait, and the result is
+    /// false.
+    @discardableResult
+    private func sendBatch() -> Bool {
+        guard let path = batch.path else { return true }
+        defer { batch.removeAll() }
+        if batch.count > 1, segments {
+            switch socket.send(batch.bytes, inSegmentsOf: batch.segmentByteCount, along: path) {
+            case .done: return true
+            case .noRoom:
+                for index in 0..<batch.count { waiting.append(Array(batch[index]), along: path) }
+                return false
+            case .unsupported(let isForever): segments = !isForever
+            }
+        }
+        for index in 0..<batch.count {
+            if waiting.isEmpty, socket.send(batch[index], along: path) { continue }
+            waiting.append(Array(batch[index]), along: path)
+        }
+        return waiting.isEmpty
     }
 
     func admitsCheck(now: MonotonicTime) -> Bool { checkLimiter.take(now: now) }
@@ -130,40 +163,50 @@ final class MediaLoop: DatagramSink {
     // MARK: Waiting
 
     private func wait() {
-        let deadline = min(nextDeadline, chromaDeadline, min(streams.deadline, stunQueries.deadline))
+        sendBatch()
+        let deadline = min(
+            min(sessions.deadline, nextDeadline), chromaDeadline, min(streams.deadline, stunQueries.deadline))
         entries[0].events = Int16(POLLIN) | (waiting.isEmpty ? 0 : Int16(POLLOUT))
         waitForEvents(&entries, until: deadline)
         if entries[1].isReady { inbox.wake.consume() }
     }
 
+    /// Follows up on a session after each call of it that may have sent something or changed its deadline.
     func note(_ session: PeerSession) {
         owner.check()
-        nextDeadline = min(nextDeadline, session.deadline)
-        if session.end != nil { nextDeadline = .zero }
-        for change in session.watched?.takeNews() ?? [] {
-            lines(of: session.ice.selectedPair.current?.peer.host ?? "").info("\(session.title) \(change)")
-        }
-        // Room in a TCP connection lets its session go on by itself.
-        if session.isStalled, !session.isQueuedForRoom, session.ice.selectedPair.current?.peer.connection == 0 {
+        // A session over TCP has no part in the batch: room in its connection lets it go on by itself.
+        let isOverUDP = session.ice.selectedPair.current?.peer.connection == 0
+        if !sendBatch(), isOverUDP { session.watched?.isStalled = true }
+        sessions.reschedule(session)
+        if session.watched?.hasNews == true { log(newsOf: session) }
+        if session.isStalled, !session.isQueuedForRoom, isOverUDP {
             session.isQueuedForRoom = true
             stalled.append(session)
         }
     }
 
-    /// Advances every session that is due, and removes those that have ended.
-    private func advanceAll(now: MonotonicTime) {
-        nextDeadline = .distantFuture
-        var over: [PeerSession] = []
-        for session in sessions.all {
-            if session.deadline <= now {
+    private func log(newsOf session: PeerSession) {
+        for change in session.watched?.takeNews() ?? [] {
+            lines(of: session.ice.selectedPair.current?.peer.host ?? "").info("\(session.title) \(change)")
+        }
+    }
+
+    /// Advances the sessions that are due, and removes those that have ended.
+    private func advanceDue(now: MonotonicTime) {
+        for session in sessions.takeDue(now: now) {
+            if session.end == nil {
                 if sessions.areAllAddressesTaken(session, now: now) {
                     session.close(now: now, reason: Self.addressesTaken)
                 }
                 session.advance(now: now)
             }
-            if session.end != nil { over.append(session) } else { note(session) }
+            note(session)
+            if session.end != nil { remove(session) }
         }
-        for session in over { remove(session) }
+    }
+
+    private func advanceOthers(now: MonotonicTime) {
+        nextDeadline = .distantFuture
         advanceFrameViewers(now: now)
         for (id, offer) in unanswered {
             if offer.deadline <= now {
@@ -177,6 +220,7 @@ final class MediaLoop: DatagramSink {
 
     func remove(_ session: PeerSession) {
         owner.check()
+        sendBatch()
         let onEnd = sessions.remove(session)
         closeStreams(of: session)
         session.watched?.leave()

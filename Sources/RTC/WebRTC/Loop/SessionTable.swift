@@ -2,8 +2,8 @@ import MediaSessions
 import MediaTypes
 import STUN
 
-/// The sessions of the media thread. They are found by identifier, by the user name fragments that checks name, and by
-/// their peers' addresses.
+/// The sessions of the media thread. They are found by identifier, by the user name fragments that checks name, by
+/// their peers' addresses, and by the time at which something is due for them.
 ///
 /// Sans-IO. Belongs to the media thread.
 struct SessionTable {
@@ -11,6 +11,10 @@ struct SessionTable {
     private var onEnd: [MediaSessionID: @Sendable (String) -> Void] = [:]
     private var byUfrag: [String: PeerSession] = [:]
     private var byPeer = SessionsByAddress()
+    /// Each session at the index that is its ``PeerSession/slot``; nil at free ones.
+    private var slots: [PeerSession?] = []
+    private var freeSlots: [Int] = []
+    private var deadlines = DeadlineQueue()
 
     var all: Dictionary<MediaSessionID, PeerSession>.Values { sessions.values }
 
@@ -24,6 +28,13 @@ struct SessionTable {
         sessions[session.id] = session
         for ufrag in session.ice.localUfrags { byUfrag[ufrag] = session }
         onEnd[session.id] = callback
+        if let slot = freeSlots.popLast() {
+            session.slot = slot
+            slots[slot] = session
+        } else {
+            session.slot = slots.count
+            slots.append(session)
+        }
     }
 
     /// Removes a session, and returns the callback to call with the reason.
@@ -31,7 +42,33 @@ struct SessionTable {
         sessions[session.id] = nil
         for ufrag in session.ice.localUfrags { byUfrag[ufrag] = nil }
         byPeer.remove(session)
+        if slots[session.slot] === session {
+            deadlines.remove(session.slot)
+            slots[session.slot] = nil
+            freeSlots.append(session.slot)
+        }
         return onEnd.removeValue(forKey: session.id)
+    }
+
+    // MARK: Deadlines
+
+    /// The time at which something is due for a session.
+    var deadline: MonotonicTime { deadlines.earliest }
+
+    /// Takes up the session's deadline, which has changed, or its end, which is due at once. Ignored for a session that
+    /// was removed.
+    mutating func reschedule(_ session: PeerSession) {
+        guard slots[session.slot] === session else { return }
+        deadlines.set(session.end == nil ? session.deadline : .zero, for: session.slot)
+    }
+
+    /// The sessions for which something is due. Each must be rescheduled or removed.
+    mutating func takeDue(now: MonotonicTime) -> [PeerSession] {
+        var due: [PeerSession] = []
+        while let slot = deadlines.takeFirst(dueBy: now) {
+            if let session = slots[slot] { due.append(session) }
+        }
+        return due
     }
 
     /// Restarts ICE for a session; an unknown identifier is ignored.

@@ -30,6 +30,8 @@ final class WatchedTracks: TrackViewer {
     private var sound: AudioSender?
     private var path = PathControl(hasTransportFeedback: false, now: .zero)
     private var hasToldFault = false
+    /// Whether there is something for the log: see ``takeNews()``.
+    private(set) var hasNews = false
     private var onPointerChange: ((PointerChange) -> Void)?
     /// How long the peer wants its pictures held back; nil leaves that to the peer.
     var requestedPlayoutDelay: Interval?
@@ -127,6 +129,7 @@ final class WatchedTracks: TrackViewer {
         }
         sound?.handle(packets, along: &path, now: now, send: send)
         for index in senders.indices { senders[index].handle(packets, along: &path, now: now, send: send) }
+        if !hasToldFault, path.reportFault != nil { hasNews = true }
     }
 
     /// Begins again with the last key frame. Sound goes on.
@@ -151,6 +154,7 @@ final class WatchedTracks: TrackViewer {
             senders[index].stream.playoutDelay = playoutDelay
             senders[index].advance(along: &path, now: now, send: send)
             deadline = min(deadline, senders[index].deadline)
+            if senders[index].layerChange != nil { hasNews = true }
             for change in senders[index].pointer.take() { onPointerChange?(change) }
         }
         if path.canPad, !isStalled, path.plan.probe != nil,
@@ -201,6 +205,7 @@ final class WatchedTracks: TrackViewer {
 
     /// The lines to log: changes of the layer since the last call and, once, the fault of the peer's reports.
     func takeNews() -> [String] {
+        hasNews = false
         let changes = senders.indices.compactMap { index in
             defer { senders[index].layerChange = nil }
             return senders[index].layerChange

@@ -211,6 +211,8 @@ final class PeerSession {
 
     /// Whether the session is in the queue of sessions that wait for room in the socket. Managed by the media loop.
     var isQueuedForRoom = false
+    /// The session's small number among those that there are now. Managed by the table of sessions.
+    var slot = 0
 
     // MARK: DTLS
 

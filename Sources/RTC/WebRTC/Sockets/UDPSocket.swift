@@ -9,6 +9,8 @@ public import STUN
 package struct UDPSocket: ~Copyable {
     package let descriptor: Int32
     private let family: Int32
+    /// Whether the kernel divides what it is given into datagrams (UDP GSO).
+    let canSegment: Bool
 
     /// Binds the socket to `address`. The IPv6 wildcard also receives IPv4. If the kernel has no IPv6, the socket is
     /// bound to the IPv4 wildcard instead.
@@ -27,6 +29,7 @@ package struct UDPSocket: ~Copyable {
         }
         descriptor = bound
         self.family = family
+        canSegment = shim_udp_can_segment(bound) != 0
     }
 
     deinit {
@@ -64,16 +67,46 @@ package struct UDPSocket: ~Copyable {
     ///
     /// - Returns: false if the socket has no room now; `poll` reports when it has. Every other failure counts as loss
     ///   on the path.
-    package func send(_ datagram: [UInt8], along path: NetworkPath) -> Bool {
+    package func send(_ datagram: [UInt8], along path: NetworkPath) -> Bool { send(datagram[...], along: path) }
+
+    /// Sends `datagram` along `path`, as the method for an array does.
+    func send(_ datagram: ArraySlice<UInt8>, along path: NetworkPath) -> Bool {
+        let number = datagram.withUnsafeBytes { send($0, segment: 0, along: path) }
+        return number != EAGAIN
+    }
+
+    /// What became of several datagrams.
+    enum SegmentedResult {
+        /// They were sent, or are lost on the path.
+        case done
+        /// The socket has no room now for any of them; `poll` reports when it has.
+        case noRoom
+        /// None was sent: they can't be sent together, perhaps because they are longer than the path allows, or never
+        /// in the way that this path leads (`isForever`).
+        case unsupported(isForever: Bool)
+    }
+
+    /// Sends `bytes` along `path` as datagrams of `segment` bytes, of which the last one may be shorter. Only if
+    /// ``canSegment``.
+    func send(_ bytes: [UInt8], inSegmentsOf segment: Int, along path: NetworkPath) -> SegmentedResult {
+        switch bytes.withUnsafeBytes({ send($0, segment: UInt16(segment), along: path) }) {
+        case EAGAIN: .noRoom
+        // A network interface without checksums of its own (udp(7)).
+        case EIO: .unsupported(isForever: true)
+        case EINVAL, EMSGSIZE, EOPNOTSUPP: .unsupported(isForever: false)
+        default: .done
+        }
+    }
+
+    /// Sends bytes, in datagrams of `segment` bytes if that isn't 0. Returns 0 or the error's number.
+    private func send(_ bytes: UnsafeRawBufferPointer, segment: UInt16, along path: NetworkPath) -> Int32 {
         var peer = shim_endpoint(path.peer)
         var local = shim_endpoint(path.local)
         while true {
-            let count = datagram.withUnsafeBytes {
-                shim_udp_send(descriptor, family, $0.baseAddress, $0.count, &peer, &local)
+            if shim_udp_send(descriptor, family, bytes.baseAddress, bytes.count, segment, &peer, &local) >= 0 {
+                return 0
             }
-            if count >= 0 { return true }
-            if errno == EINTR { continue }
-            return errno != EAGAIN
+            if errno != EINTR { return errno }
         }
     }
 }

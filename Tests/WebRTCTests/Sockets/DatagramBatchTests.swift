@@ -1,0 +1,71 @@
+import STUN
+import TestSupport
+import Testing
+
+@testable import WebRTC
+
+struct DatagramBatchTests {
+    private let path = NetworkPath(
+        peer: TransportAddress(ipv4: 127, 0, 0, 1, port: 9), local: TransportAddress(ipv4: 127, 0, 0, 1, port: 8))
+
+    @Test("a batch takes datagrams of one size to one peer, and a shorter one only as the last")
+    func takes() {
+        var batch = DatagramBatch()
+        #expect(batch.takes([1, 2, 3], along: path))
+        batch.append([1, 2, 3], along: path)
+        #expect(!batch.takes([1, 2, 3, 4], along: path))
+        var other = path
+        other.peer = TransportAddress(ipv4: 127, 0, 0, 1, port: 10)
+        #expect(!batch.takes([1, 2, 3], along: other))
+        batch.append([4, 5, 6], along: path)
+        #expect(batch.takes([7], along: path))
+        batch.append([7], along: path)
+        #expect(!batch.takes([8], along: path))
+        #expect((0..<batch.count).map { Array(batch[$0]) } == [[1, 2, 3], [4, 5, 6], [7]])
+        batch.removeAll()
+        #expect(batch.path == nil)
+        #expect(batch.takes([9, 9, 9, 9], along: other))
+    }
+
+    @Test("a batch has a limit")
+    func limit() {
+        var batch = DatagramBatch()
+        var count = 0
+        while count < 1000, batch.takes([1], along: path) {
+            batch.append([1], along: path)
+            count += 1
+        }
+        #expect(count == batch.count)
+        #expect((8...64).contains(count))
+    }
+
+    @Test(
+        "the kernel divides a batch into its datagrams, from the address that the peer knows", arguments: [false, true])
+    func segments(isIPv6: Bool) throws {
+        let address =
+            isIPv6
+            ? TransportAddress(family: .ipv6, high: 0, low: 1, port: 0)
+            : TransportAddress(ipv4: 127, 0, 0, 1, port: 0)
+        let receiver = try UDPSocket(bindingTo: address)
+        // The socket that all peers share is bound to the wildcard.
+        let sender = try UDPSocket(bindingTo: .unspecified(.ipv6))
+        try #require(sender.canSegment)
+        let peer = try #require(receiver.localAddress)
+        let datagrams = [[UInt8](repeating: 1, count: 900), [UInt8](repeating: 2, count: 900), [3, 4]]
+        let local = address.with(port: try #require(sender.localAddress).port)
+        let result = sender.send(
+            datagrams.flatMap(\.self), inSegmentsOf: 900, along: NetworkPath(peer: peer, local: local))
+        guard case .done = result else {
+            Issue.record("not sent: \(result)")
+            return
+        }
+        var buffer = [UInt8](repeating: 0, count: 2048)
+        for datagram in datagrams {
+            // Loopback delivers at once.
+            let received = try #require(receiver.receive(into: &buffer))
+            #expect(Array(buffer[..<received.count]) == datagram)
+            #expect(received.path.peer == local)
+        }
+        #expect(receiver.receive(into: &buffer) == nil)
+    }
+}
