@@ -12,7 +12,10 @@ public enum DatagramKind: Sendable, Equatable {
     case other
 
     /// Classifies `datagram` by its first bytes. The rest of it may still be malformed.
-    public init(of datagram: some Collection<UInt8>) {
+    public init(of datagram: [UInt8]) { self.init(of: datagram[...]) }
+
+    /// Classifies `datagram` by its first bytes. The rest of it may still be malformed.
+    public init(of datagram: ArraySlice<UInt8>) {
         guard let first = datagram.first else {
             self = .other
             return

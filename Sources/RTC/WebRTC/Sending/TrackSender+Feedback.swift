@@ -1,3 +1,4 @@
+import MediaSessions
 import MediaTypes
 import RTP
 import TrackHub
@@ -61,5 +62,17 @@ extension TrackSender {
         }
         restart()
         showBacklog(at: feed.hub.mediaTime(at: now, rate: .video))
+    }
+
+    /// Adds the counts of what was sent to `statistics`.
+    func count(in statistics: inout PeerStatistics) {
+        statistics.framesSent += framesSent
+        statistics.sentPackets += Int(stream.statistics.packetCount)
+        statistics.retransmittedPackets += Int(stream.retransmissionStatistics.packetCount)
+        statistics.sentOctets &+= stream.statistics.octetCount
+        statistics.sentOctets &+= stream.retransmissionStatistics.octetCount
+        statistics.roundTripTime = roundTripTime ?? statistics.roundTripTime
+        if let lostPackets { statistics.lostPackets = (statistics.lostPackets ?? 0) + lostPackets }
+        if layerSelector.layer == .low { statistics.getsLowLayer = true }
     }
 }

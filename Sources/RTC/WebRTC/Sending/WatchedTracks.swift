@@ -58,7 +58,7 @@ final class WatchedTracks: TrackViewer {
     }
 
     func targetBitRate(at feed: TrackFeed) -> BitRate? {
-        guard senders.contains(where: { $0.takes(feed) }) else { return nil }
+        guard takes(feed) else { return nil }
         if feed.layer == .source { return max(Self.minSourceRate, targetBitRate) }
         let rate = max(Self.minLowRate, targetBitRate)
         // A queue that the source layer has left delays each frame until it has drained: at a lower rate, it drains.
@@ -69,11 +69,14 @@ final class WatchedTracks: TrackViewer {
     private static let longQueue = Interval.milliseconds(200)
 
     func carriedBitRate(at feed: TrackFeed) -> BitRate? {
-        senders.contains { $0.takes(feed) } ? path.carriedBitRate : nil
+        takes(feed) ? path.carriedBitRate : nil
     }
 
+    // A sender is large, so its methods are called in place: an element that is passed to a closure is a copy.
+    private func takes(_ feed: TrackFeed) -> Bool { senders.indices.contains { senders[$0].takes(feed) } }
+
     func rateToReturn(to feed: TrackFeed) -> BitRate? {
-        senders.contains { $0.sourceFeed === feed } ? Self.rateToReturn(of: targetBitRate) : nil
+        senders.indices.contains { senders[$0].sourceFeed === feed } ? Self.rateToReturn(of: targetBitRate) : nil
     }
 
     /// The bit rate for a source at which a session whose path carries `target` can return to it; nil if no source is
@@ -142,10 +145,15 @@ final class WatchedTracks: TrackViewer {
     func advance(now: MonotonicTime, send: ([UInt8]) -> Bool) -> MonotonicTime {
         owner.check()
         var deadline = MonotonicTime.distantFuture
-        path.makePlan(
-            waiting: senders.reduce(0) { $0 + $1.waitingBytes },
-            getsLess: senders.contains { $0.layerSelector.mayProbe(now: now) },
-            usesItsRate: senders.contains { $0.layerSelector.layer == .source && $0.sourceFeed.usesItsRate }, now: now)
+        var (waiting, getsLess, usesItsRate) = (0, false, false)
+        for index in senders.indices {
+            waiting += senders[index].waitingBytes
+            if senders[index].layerSelector.mayProbe(now: now) { getsLess = true }
+            if senders[index].layerSelector.layer == .source, senders[index].sourceFeed.usesItsRate {
+                usesItsRate = true
+            }
+        }
+        path.makePlan(waiting: waiting, getsLess: getsLess, usesItsRate: usesItsRate, now: now)
         // Audio is sent before pictures, which wait for it.
         sound?.advance(along: &path, now: now, send: send)
         deadline = min(deadline, sound?.deadline ?? .distantFuture)
@@ -158,7 +166,7 @@ final class WatchedTracks: TrackViewer {
             for change in senders[index].pointer.take() { onPointerChange?(change) }
         }
         if path.canPad, !isStalled, path.plan.probe != nil,
-            let index = senders.firstIndex(where: { $0.stream.lastSequenceNumber != nil })
+            let index = senders.indices.first(where: { senders[$0].stream.lastSequenceNumber != nil })
         {
             senders[index].pad(along: &path, now: now, send: send)
             deadline = min(deadline, path.nextSendTime(now: now))
@@ -229,15 +237,6 @@ final class WatchedTracks: TrackViewer {
             statistics.roundTripTime = sound.roundTripTime
             statistics.lostPackets = sound.lostPackets
         }
-        for sender in senders {
-            statistics.framesSent += sender.framesSent
-            statistics.sentPackets += Int(sender.stream.statistics.packetCount)
-            statistics.retransmittedPackets += Int(sender.stream.retransmissionStatistics.packetCount)
-            statistics.sentOctets &+= sender.stream.statistics.octetCount
-            statistics.sentOctets &+= sender.stream.retransmissionStatistics.octetCount
-            statistics.roundTripTime = sender.roundTripTime ?? statistics.roundTripTime
-            if let lost = sender.lostPackets { statistics.lostPackets = (statistics.lostPackets ?? 0) + lost }
-            if sender.layerSelector.layer == .low { statistics.getsLowLayer = true }
-        }
+        for index in senders.indices { senders[index].count(in: &statistics) }
     }
 }
