@@ -28,8 +28,9 @@ public struct PeerStatistics: Hashable, Sendable {
     public var sentPackets = 0
     /// The number of RTP packets sent again on the retransmission stream.
     public var retransmittedPackets = 0
-    /// The bytes of pictures and sound in all of these packets, without headers, modulo 2^32.
-    public var sentOctets: UInt32 = 0
+    /// The bytes of pictures and sound in all of these packets, without headers; over a WebSocket, the bytes of
+    /// pictures.
+    public var sentOctets: UInt64 = 0
     /// The number of packets that the peer has missed, whether they arrived later or not; nil before its first report.
     public var lostPackets: Int?
     /// The last measured round-trip time.

@@ -44,7 +44,7 @@ final class WebRTCConnection: PushAttempt {
         var named: NamedServers?
         var relay: ServerRelay?
         /// The amounts sent when the rates were last asked for.
-        var counted = (pictures: 0, sound: 0, octets: UInt32(0), at: MonotonicTime.zero)
+        var counted = (pictures: 0, sound: 0, octets: UInt64(0), at: MonotonicTime.zero)
         var getsLowLayer = false
         var isOver = false
     }

@@ -2,10 +2,10 @@ public import MediaTypes
 
 /// The contents of a sender report: how much was sent, and how the stream's clock relates to the machine's.
 public struct SenderStatistics: Hashable, Sendable {
-    /// Packets sent, modulo 2^32; packets repeated bit for bit count each time.
-    public private(set) var packetCount: UInt32 = 0
-    /// Bytes of payload sent, without headers and padding, modulo 2^32.
-    public private(set) var octetCount: UInt32 = 0
+    /// Packets sent; packets repeated bit for bit count each time.
+    public private(set) var packetCount: UInt64 = 0
+    /// Bytes of payload sent, without headers and padding.
+    public private(set) var octetCount: UInt64 = 0
 
     private var reference: Reference?
 
@@ -20,7 +20,7 @@ public struct SenderStatistics: Hashable, Sendable {
     /// Counts one packet with `payloadByteCount` bytes of payload.
     public mutating func notePacket(payloadByteCount: Int) {
         packetCount &+= 1
-        octetCount &+= UInt32(truncatingIfNeeded: payloadByteCount)
+        octetCount &+= UInt64(truncatingIfNeeded: payloadByteCount)
     }
 
     /// Notes that `timestamp` belongs to a picture captured at `time`.
@@ -28,13 +28,14 @@ public struct SenderStatistics: Hashable, Sendable {
         reference = Reference(timestamp: timestamp, time: time)
     }
 
-    /// A report for `now`, with an RTP timestamp extrapolated from the last frame's; nil before the first frame.
+    /// A report for `now`, with an RTP timestamp extrapolated from the last frame's; nil before the first frame. Its
+    /// counts are modulo 2^32 (RFC 3550 section 6.4.1).
     public func report(ssrc: SSRC, at now: MonotonicTime, clock: NTPClock, rate: ClockRate) -> SenderReport? {
         guard let reference else { return nil }
         return SenderReport(
             ssrc: ssrc, ntpTime: clock.time(at: now),
             rtpTimestamp: reference.timestamp.advanced(by: rate.ticks(in: now - reference.time)),
-            packetCount: packetCount, octetCount: octetCount)
+            packetCount: UInt32(truncatingIfNeeded: packetCount), octetCount: UInt32(truncatingIfNeeded: octetCount))
     }
 }
 
