@@ -5,6 +5,11 @@ public struct KeyFramePolicy: Sendable {
     /// The minimum time between two requests to the source.
     public static let minInterval = Interval.milliseconds(500)
 
+    /// The number of key frames that have arrived.
+    public private(set) var arrivals: UInt64 = 0
+    /// The number of key frames that an encoder has been asked for.
+    public private(set) var requests: UInt64 = 0
+
     private var lastRequest: MonotonicTime?
     private var isPending = false
 
@@ -32,5 +37,11 @@ public struct KeyFramePolicy: Sendable {
     /// Notes that a key frame has arrived, which satisfies every request.
     public mutating func idrArrived() {
         isPending = false
+        arrivals &+= 1
+    }
+
+    /// Notes that the source, or the host's own encoder, is asked for a key frame.
+    public mutating func encoderAsked() {
+        requests &+= 1
     }
 }

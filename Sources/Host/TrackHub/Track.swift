@@ -15,7 +15,7 @@ public struct Track: Sendable {
     private var frameOrigin = FrameOriginSelector()
 
     // What is asked of the source.
-    private var keyFrames = KeyFramePolicy()
+    private(set) var keyFrames = KeyFramePolicy()
     private(set) var chroma = ChromaPolicy()
     private(set) var demand = SourceDemand()
     private(set) var rates = SharedRates()
@@ -190,6 +190,7 @@ public struct Track: Sendable {
 
     private mutating func askForKeyFrame() {
         guard takesKeyFrame else { return }
+        keyFrames.encoderAsked()
         if abilities?.makesKeyFrames == true {
             // If the source hangs, the host's encoder makes a key frame, so that a viewer doesn't wait forever. The
             // source's key frame cancels this, and may arrive before the next action is carried out.

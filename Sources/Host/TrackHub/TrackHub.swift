@@ -210,6 +210,9 @@ public final class TrackHub: Sendable {
     /// What all sources of the track have done, by their reports. These numbers never fall.
     public var work: SourceTotals { state.withLock { $0.track.work.total } }
 
+    /// What the track has done so far. These numbers never fall.
+    public var totals: TrackTotals { state.withLock { $0.track.totals } }
+
     // MARK: Running the track
 
     private func update(from source: any PictureSource, _ body: (inout Track) -> Void) {

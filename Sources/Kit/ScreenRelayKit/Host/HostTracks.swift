@@ -20,6 +20,8 @@ final class HostTracks: Sendable {
         /// Counts the calls of `setPaused` and `mute`. With concurrent calls, every track follows the later call.
         var order: UInt64 = 0
         var limits = SourceLimits()
+        /// What the tracks that were removed had done.
+        var former = TrackTotals()
     }
 
     init(first: HostedTrack) {
@@ -29,6 +31,16 @@ final class HostTracks: Sendable {
 
     /// The tracks in the order they were added.
     var all: [HostedTrack] { state.withLock { $0.tracks } }
+
+    /// What all tracks have done, including removed tracks until their removal. These numbers never fall.
+    var totals: TrackTotals {
+        // Under the lock, so that no track is counted twice or not at all.
+        state.withLock { state in
+            var totals = state.former
+            for track in state.tracks { totals.add(track.ingest.hub.totals) }
+            return totals
+        }
+    }
 
     /// The track with this name, or nil if there is none.
     subscript(_ name: String, in room: String) -> HostedTrack? {
@@ -124,7 +136,9 @@ final class HostTracks: Sendable {
             let index = state.tracks.firstIndex { $0.name == name && $0.room == room && $0 !== first }
             guard let index else { return nil }
             announce()
-            return state.tracks.remove(at: index)
+            let removed = state.tracks.remove(at: index)
+            state.former.add(removed.ingest.hub.totals)
+            return removed
         }
     }
 }

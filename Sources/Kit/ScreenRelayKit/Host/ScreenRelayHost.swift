@@ -204,6 +204,8 @@ public final class ScreenRelayHost: Sendable {
     public var statistics: [PeerStatistics] { media.statistics }
     /// The totals of the media sent to all viewers so far.
     var mediaTotals: MediaTotals { media.totals }
+    /// What all tracks have done so far, including removed tracks.
+    var trackTotals: TrackTotals { hosted.totals }
 
     /// Ends HTTP, WebSockets and every viewer's session, and notifies the viewers. Then closes the links' recordings
     /// and waits at most 5 s for each; ``HostedTrack/recording`` reports unwritten data. Idempotent.
