@@ -73,11 +73,14 @@ extension MediaLoop {
             let viewers: [any TrackViewer] = connectedSessions(at: feed).compactMap(\.watched)
             feed.adaptRates(to: viewers + frameViewers(at: feed).compactMap { frameViewers[$0] }, now: now)
         }
-        shareStatistics()
+        shareStatistics(now: now)
     }
 
-    func shareStatistics() {
+    func shareStatistics(now: MonotonicTime) {
         let watching = sessions.all.filter { $0.watched != nil }.map(\.statistics)
-        sharedStatistics.set(watching + frameViewers.values.map(\.statistics), record)
+        let statistics = watching + frameViewers.values.map(\.statistics)
+        record.drops.tcpPackets = streams.lostCount
+        record.sampleEstimates(of: statistics, now: now)
+        sharedStatistics.set(statistics, record)
     }
 }

@@ -101,7 +101,7 @@ final class MediaLoop: DatagramSink {
         for session in sessions.all { sessions.remove(session)?(Self.ending) }
         for id in frameViewers.keys { endFrameViewer(id, Self.ending) }
         for offer in unanswered.values { offer.giveUp(Self.ending) }
-        shareStatistics()
+        shareStatistics(now: MonotonicTime.now())
         for command in inbox.close() { refuse(command) }
     }
 
@@ -111,7 +111,7 @@ final class MediaLoop: DatagramSink {
         if !batch.takes(datagram, along: path) { sendBatch() }
         // Waiting datagrams go first.
         guard waiting.isEmpty else {
-            waiting.append(datagram, along: path)
+            hold(datagram, along: path)
             return false
         }
         batch.append(datagram, along: path)
@@ -128,16 +128,21 @@ final class MediaLoop: DatagramSink {
             switch socket.send(batch.bytes, inSegmentsOf: batch.segmentByteCount, along: path) {
             case .done: return true
             case .noRoom:
-                for index in 0..<batch.count { waiting.append(Array(batch[index]), along: path) }
+                for index in 0..<batch.count { hold(Array(batch[index]), along: path) }
                 return false
             case .unsupported(let isForever): segments = !isForever
             }
         }
         for index in 0..<batch.count {
             if waiting.isEmpty, socket.send(batch[index], along: path) { continue }
-            waiting.append(Array(batch[index]), along: path)
+            hold(Array(batch[index]), along: path)
         }
         return waiting.isEmpty
+    }
+
+    /// Keeps a datagram until the socket has room.
+    private func hold(_ datagram: [UInt8], along path: NetworkPath) {
+        if !waiting.append(datagram, along: path) { record.drops.udpPackets += 1 }
     }
 
     func admitsCheck(now: MonotonicTime) -> Bool { checkLimiter.take(now: now) }

@@ -1,3 +1,4 @@
+import MediaSessions
 import MediaTypes
 import Opus
 import RTP
@@ -91,6 +92,8 @@ struct AudioSender {
     private mutating func skipOld(now: MonotonicTime) {
         let end = feed.history.next
         guard next < end else { return }
+        let first = max(next, feed.hiddenEnd)
+        defer { if next > first { feed.record.drops.lateSoundFrames += Int(clamping: next.rawValue - first.rawValue) } }
         let newest = FrameNumber(end.rawValue - 1)
         guard let latest = feed.history.frame(newest), let came = feed.history.time(of: newest),
             now - came <= Self.maxWait

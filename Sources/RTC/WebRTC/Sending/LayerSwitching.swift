@@ -1,3 +1,4 @@
+import MediaSessions
 import MediaTypes
 import RTP
 import TrackHub
@@ -89,8 +90,17 @@ extension LayerSwitching {
         // From a key frame that is being sent already, it would all be sent again.
         if let start = start(of: feed), start <= number, !isLate(start, of: feed, at: plan.estimate) { return }
         skippedAt = now
+        countSkipped(from: number)
         feed.lowerRate(to: max(plan.estimate, WatchedTracks.minLowRate), now: now)
         restartForgettingSent()
+    }
+
+    /// Counts the frames from `number` on that the session skips, up to the key frame with which it can go on. Frames
+    /// that the track has hidden don't count.
+    func countSkipped(from number: FrameNumber) {
+        let first = max(number, feed.hiddenEnd)
+        let start = feed.startFrame.flatMap { $0 >= first ? $0 : nil } ?? feed.history.next
+        if start > first { feed.record.drops.slowPathFrames += Int(clamping: start.rawValue - first.rawValue) }
     }
 
     /// Whether the session gets the layer of `feed`.

@@ -1,4 +1,5 @@
 import CongestionControl
+import MediaSessions
 import MediaTypes
 import RTP
 import Threading
@@ -31,6 +32,8 @@ final class TrackFeed {
     /// Whether the source sends about as much as it may, so that it could use paths that carry more.
     private(set) var usesItsRate = false
     private var lostFrames: UInt64 = 0
+    /// Whether the reader has given a frame. What it lost before the first key frame was of no use.
+    private var hasBegun = false
     private var reader: TrackReader?
     /// The sending record of all sessions of the media thread.
     let record: SendingStatistics
@@ -38,6 +41,8 @@ final class TrackFeed {
     private let wake: @Sendable () -> Void
     /// The lowest number of a frame on the track that may still be shown.
     private(set) var firstShown: UInt64 = 0
+    /// Behind the last frame of the history that was forgotten because the track has hidden it.
+    private(set) var hiddenEnd = FrameNumber(0)
     /// The size of the last key frame; until there is one, the size of a screen full of text.
     private(set) var keyFrameByteCount = 150_000
     private var bytesSinceStart = 0
@@ -92,6 +97,7 @@ final class TrackFeed {
         forgetHidden()
         for frame in frames where frame.number >= firstShown { append(frame) }
         restartAfterLoss(reader, isStuck: frames.isEmpty, now: now)
+        if !frames.isEmpty { hasBegun = true }
         return !frames.isEmpty || hasLow
     }
 
@@ -106,6 +112,8 @@ final class TrackFeed {
     private func stopReading(now: MonotonicTime) {
         reader?.end(now: now)
         reader = nil
+        lostFrames = 0
+        hasBegun = false
         startFrame = nil
         paths = PathReport()
     }
@@ -115,6 +123,7 @@ final class TrackFeed {
     private func restartAfterLoss(_ reader: TrackReader, isStuck: Bool, now: MonotonicTime) {
         let lostFrames = reader.lostFrames
         defer { self.lostFrames = lostFrames }
+        if hasBegun { record.drops.overloadFrames += Int(clamping: lostFrames &- self.lostFrames) }
         guard isStuck, lostFrames != self.lostFrames else { return }
         startFrame = nil
         requestKeyFrame(now: now)
@@ -129,6 +138,7 @@ final class TrackFeed {
         guard first > firstShown else { return }
         firstShown = first
         history.removeAll()
+        hiddenEnd = history.next
         startFrame = nil
     }
 

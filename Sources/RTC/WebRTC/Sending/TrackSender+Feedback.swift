@@ -38,9 +38,11 @@ extension TrackSender {
                 if report.referenceTime != nil { question = (report, now) }
             case .pictureLossIndication(let indication):
                 guard indication.media == stream.configuration.ssrc else { continue }
+                feed.record.keyFrameRequests += 1
                 if keyFrameRequests.pictureLossIndicated(at: now) { serveKeyFrame(now: now) }
             case .fullIntraRequest(let request):
                 for entry in request.entries where entry.ssrc == stream.configuration.ssrc {
+                    feed.record.keyFrameRequests += 1
                     if keyFrameRequests.fullIntraRequested(
                         sender: request.sender, sequenceNumber: entry.sequenceNumber, at: now)
                     {

@@ -135,6 +135,7 @@ struct TrackSender: LayerSwitching {
                 else {
                     // Either the session is so slow that the history has dropped the frame, or the viewer can't decode
                     // its format. Then the source switches to one that all viewers decode, or the session ends.
+                    if number < feed.history.oldest { countSkipped(from: number) }
                     restart()
                     continue
                 }

@@ -56,20 +56,24 @@ final class StreamConnection {
 
     /// Sends `datagram`, or keeps it until there is room. It is lost if the backlog is full, or if the connection has
     /// failed.
-    func send(_ datagram: [UInt8]) {
-        guard let length = UInt16(exactly: datagram.count) else { return }
+    ///
+    /// - Returns: false if the backlog is full.
+    func send(_ datagram: [UInt8]) -> Bool {
+        guard let length = UInt16(exactly: datagram.count) else { return true }
         var sent = 0
         if backlog.isEmpty {
             sent = datagram.withUnsafeBytes { shim_tcp_send_framed(descriptor, $0.baseAddress, $0.count) }
             // epoll reports a connection that has failed, and reading from it ends it.
-            if sent < 0, errno != EAGAIN, errno != EINTR { return }
+            if sent < 0, errno != EAGAIN, errno != EINTR { return true }
             sent = max(0, sent)
         }
         let frameLength = 2 + datagram.count
+        guard sent < frameLength else { return true }
         // The rest of a frame that was begun can't be left out.
-        guard sent < frameLength, sent > 0 || backlog.count + frameLength <= Self.backlogLimit else { return }
+        guard sent > 0 || backlog.count + frameLength <= Self.backlogLimit else { return false }
         backlog += [UInt8(length >> 8), UInt8(length & 0xff)].dropFirst(sent)
         backlog += datagram.dropFirst(max(0, sent - 2))
+        return true
     }
 
     /// Sends what waits, as far as there is room.

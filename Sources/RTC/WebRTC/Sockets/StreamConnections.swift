@@ -56,6 +56,8 @@ final class StreamConnections {
     let descriptor: Int32
     /// The time of the next call of ``takeExpired(now:)``.
     private(set) var deadline = MonotonicTime.distantFuture
+    /// How many datagrams were lost because too much waited for their connection.
+    private(set) var lostCount = 0
 
     private let owner = ThreadOwner()
     private let listener: StreamListener?
@@ -93,7 +95,7 @@ final class StreamConnections {
         owner.check()
         guard let connection = connections[number] else { return true }
         let hadBacklog = connection.hasBacklog
-        connection.send(datagram)
+        if !connection.send(datagram) { lostCount += 1 }
         if connection.hasBacklog, !hadBacklog { awaitRoom(connection, true) }
         return !connection.hasBacklog
     }

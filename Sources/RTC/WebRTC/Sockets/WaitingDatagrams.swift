@@ -14,10 +14,12 @@ struct WaitingDatagrams {
     /// Whether the queue is empty.
     var isEmpty: Bool { first == datagrams.count }
 
-    /// Appends a datagram; if the queue is full, the datagram is lost.
-    mutating func append(_ bytes: [UInt8], along path: NetworkPath) {
-        guard datagrams.count - first < Self.limit else { return }
+    /// Appends a datagram. Returns false if the queue is full: then the datagram is lost.
+    @discardableResult
+    mutating func append(_ bytes: [UInt8], along path: NetworkPath) -> Bool {
+        guard datagrams.count - first < Self.limit else { return false }
         datagrams.append((bytes, path))
+        return true
     }
 
     /// Sends the waiting datagrams until `send` returns false because there is no room.

@@ -49,6 +49,7 @@ struct FrameViewer: LayerSwitching, TrackViewer {
     /// The sound that the viewer hears; nil while it wants none.
     private(set) var sound: WholeAudioSender?
     private var sentSoundPackets = 0
+    private var sentBytes: UInt64 = 0
 
     private var askedAt: MonotonicTime?
     /// When it last began with a key frame.
@@ -110,6 +111,7 @@ struct FrameViewer: LayerSwitching, TrackViewer {
 
     /// The viewer's decoder can't go on without a key picture.
     mutating func requestKeyPicture(now: MonotonicTime) {
+        feed.record.keyFrameRequests += 1
         if keyFrameRequests.pictureLossIndicated(at: now) { restartForgettingSent() }
         advance(now: now)
     }
@@ -158,6 +160,7 @@ struct FrameViewer: LayerSwitching, TrackViewer {
             guard number < feed.history.next else { return }
             guard let frame = feed.history.frame(number), Self.decodes(frame.format) else {
                 // It is so late that the frame is gone, or the format has changed and is about to change again.
+                if number < feed.history.oldest { countSkipped(from: number) }
                 restartForgettingSent()
                 continue
             }
@@ -189,6 +192,7 @@ struct FrameViewer: LayerSwitching, TrackViewer {
         if let came, came >= beganAt { feed.record.times.add(now - came) }
         if frame.isRandomAccess { keyFrameRequests.keyFrameSent() }
         framesSent += 1
+        sentBytes += UInt64(frame.coded.bytes.count)
     }
 
     private mutating func schedule(now: MonotonicTime) {
@@ -222,6 +226,7 @@ struct FrameViewer: LayerSwitching, TrackViewer {
         statistics.getsLowLayer = layerSelector.layer == .low
         statistics.framesSent = framesSent
         statistics.sentSoundPackets = sentSoundPackets
+        statistics.sentOctets = sentBytes
         statistics.roundTripTime = rate.roundTripTime
         if rate.roundTripTime != nil {
             statistics.estimate = rate.estimate
