@@ -5,8 +5,9 @@ public import MediaSessions
 public import MediaTypes
 public import TrackHub
 
-/// The measurements of a host, for all its tracks together. The status for programs and `/metrics` are made from them;
-/// they contain no name, address or token. Session figures are at most about a second old, capture figures 2.5 s.
+/// The measurements of a host, for all its tracks together and for each room. The status for programs and `/metrics`
+/// are made from them; they contain no name, address or token. Session figures are at most about a second old, capture
+/// figures 2.5 s.
 public struct Metrics: Sendable {
     /// Viewers now. A viewer of two tracks counts twice.
     public var viewers = 0
@@ -14,21 +15,57 @@ public struct Metrics: Sendable {
     public var lowLayerViewers = 0
     /// Viewers whose pictures go over TCP.
     public var tcpViewers = 0
+    /// Viewers whose pictures go over the WebSockets of their pages.
+    public var webSocketViewers = 0
+    /// Viewers' sessions that are not connected yet, and connected ones. A push over WebRTC counts as a viewer.
+    public var sessions = (connecting: 0, connected: 0)
+    /// The rooms in the order of the configuration. Rooms beyond ``roomLimit`` are counted together, in one more.
+    public var rooms: [Room] = []
     /// Captures that are connected and have reported on their work.
     public var captures = 0
-    /// The work of captures, including captures that are gone, and how long pictures took in them and on links.
-    public var work = SourceTotals()
+    /// What tracks have done, including tracks and captures that are gone.
+    public var tracks = TrackTotals()
     /// Memory that the connected captures use now, in bytes.
     public var captureMemory: UInt64 = 0
     /// What sessions have sent since the host began.
     public var sent = MediaTotals()
+
+    /// How many rooms have figures of their own.
+    public static let roomLimit = 16
+
+    /// What there is in a room, or in several rooms together.
+    public struct Room: Sendable {
+        /// Viewers now. A viewer of two tracks counts twice.
+        public var viewers = 0
+        /// Tracks whose source has not come yet.
+        public var waitingTracks = 0
+        /// Tracks whose source shows something.
+        public var liveTracks = 0
+        /// Tracks whose source shows nothing, deliberately.
+        public var pausedTracks = 0
+        /// Tracks whose source has gone.
+        public var goneTracks = 0
+
+        /// A room without tracks.
+        public init() {}
+
+        mutating func add(_ track: HostedTrack) {
+            viewers += track.viewers
+            switch track.sourceState {
+            case .waiting: waitingTracks += 1
+            case .live: liveTracks += 1
+            case .paused: pausedTracks += 1
+            case .gone: goneTracks += 1
+            }
+        }
+    }
 
     /// Metrics of a host that has done nothing.
     public init() {}
 
     /// The stages of a picture's way through capture and host, in order, with their names for programs.
     public var namedStages: [(name: String, times: DelayHistogram)] {
-        let stages = work.stages
+        let stages = tracks.work.stages
         return [
             ("waiting", stages.waiting), ("encoding", stages.encoding), ("link", stages.link),
             ("sending", sent.sending),
@@ -41,17 +78,25 @@ extension ScreenRelayHost {
     public var metrics: Metrics {
         var metrics = Metrics()
         let now = MonotonicTime.now()
+        let names = [room] + configuration.furtherRooms.map(\.name)
+        metrics.rooms = Array(repeating: Metrics.Room(), count: min(names.count, Metrics.roomLimit + 1))
+        metrics.tracks = trackTotals
         for track in tracks {
-            metrics.viewers += track.viewers
-            metrics.work.add(track.ingest.hub.work)
+            if let index = names.firstIndex(of: track.room) {
+                metrics.rooms[min(index, Metrics.roomLimit)].add(track)
+            }
             guard let capture = track.ingest.hub.statistics(now: now) else { continue }
             metrics.captures += 1
             // A capture may report any number.
             metrics.captureMemory &+= capture.residentBytes
         }
+        metrics.viewers = metrics.rooms.map(\.viewers).reduce(0, +)
         let statistics = self.statistics
         metrics.lowLayerViewers = statistics.count(where: \.getsLowLayer)
         metrics.tcpViewers = statistics.count { $0.transport == .tcp }
+        metrics.webSocketViewers = statistics.count { $0.transport == .webSocket }
+        metrics.sessions.connected = statistics.count(where: \.isConnected)
+        metrics.sessions.connecting = statistics.count - metrics.sessions.connected
         metrics.sent = mediaTotals
         return metrics
     }
