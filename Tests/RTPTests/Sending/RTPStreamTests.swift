@@ -241,6 +241,16 @@ struct RTPStreamTests {
         #expect(Int(report.octetCount) == unit.payloadByteCount)
     }
 
+    @Test("only reports count modulo 2^32")
+    func largeCounts() throws {
+        var statistics = SenderStatistics()
+        statistics.noteClock(RTPTimestamp(0), at: .zero)
+        for _ in 1...2 { statistics.notePacket(payloadByteCount: 3_000_000_000) }
+        #expect(statistics.packetCount == 2 && statistics.octetCount == 6_000_000_000)
+        let report = try #require(statistics.report(ssrc: SSRC(1), at: .zero, clock: Self.clock, rate: .video))
+        #expect(report.packetCount == 2 && report.octetCount == 1_705_032_704)
+    }
+
     @Test("reports are due once a second, and a stall is not made up for")
     func schedule() {
         var schedule = ReportSchedule(start: .zero + .milliseconds(100))
