@@ -115,6 +115,7 @@ struct TrackHubTests {
         #expect(hub.attach(source, now: .zero))
         for index in 0..<100 { hub.requestKeyFrame(now: at(Int64(index))) }
         #expect(source.keyFrames.withLock { $0 } == 1)
+        #expect(hub.totals.keyFrameRequests == 1)
         hub.passOnKeptRequest(now: at(499))
         #expect(source.keyFrames.withLock { $0 } == 1)
         hub.passOnKeptRequest(now: at(500))
@@ -123,6 +124,8 @@ struct TrackHubTests {
         hub.publish(picture(idr: true), epoch: 1, arrival: at(600))
         hub.passOnKeptRequest(now: at(2_000))
         #expect(source.keyFrames.withLock { $0 } == 2)
+        let totals = hub.totals
+        #expect(totals.keyFrameRequests == 2 && totals.keyFrames == 1 && totals.frames == 1)
     }
 
     @Test("the source hears whether anybody watches")

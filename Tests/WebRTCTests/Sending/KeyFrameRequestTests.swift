@@ -59,6 +59,7 @@ struct KeyFrameRequestTests {
         }
         #expect(replays(peer, since: start) == [0, 20, 60, 140])
         #expect(rig.source.keyFrameRequests <= 1)
+        #expect(rig.feed.record.keyFrameRequests == 200)
     }
 
     @Test("a full intra request is served once, however often it is repeated")
@@ -74,6 +75,7 @@ struct KeyFrameRequestTests {
         rig.run(for: .milliseconds(100))
         #expect(replays(peer, since: start) == [0, 30])
         #expect(rig.source.keyFrameRequests <= 1)
+        #expect(rig.feed.record.keyFrameRequests == 31)
     }
 
     @Test("requests for another's stream are ignored")
@@ -90,6 +92,7 @@ struct KeyFrameRequestTests {
         rig.run(for: .milliseconds(500))
         #expect(replays(peer, since: start).isEmpty)
         #expect(peer.link.media.count == before)
+        #expect(rig.feed.record.keyFrameRequests == 0)
     }
 
     @Test("with nothing in the cache a request goes to the source, and the IDR answers it")

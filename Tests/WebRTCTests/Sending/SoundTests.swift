@@ -189,6 +189,7 @@ struct SoundTests {
         peer.session.resume(now: rig.now)
         rig.run(for: .milliseconds(20))
         #expect(packets(at: peer).count == 8 && !peer.session.isStalled)
+        #expect(rig.tracks[1].feed.record.drops.lateSoundFrames == rig.tracks[1].published.count - 8)
     }
 
     @Test("a viewer who joins hears nothing from before, and nothing that the sharer has paused")

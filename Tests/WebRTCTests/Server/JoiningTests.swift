@@ -1,3 +1,4 @@
+import MediaSessions
 import MediaTypes
 import RTP
 import Testing
@@ -92,6 +93,7 @@ struct JoiningTests {
         rig.run(for: .milliseconds(100))
         #expect(newcomer.wholePictures == [rig.published.last?.contents])
         #expect(slow.wholePictures.last == rig.published.last?.contents)
+        #expect(rig.feed.record.drops.slowPathFrames == 0, "hidden frames aren't dropped")
     }
 
     @Test("a viewer of a still screen gets one more picture, once, for a player that takes its track up late")
@@ -217,6 +219,7 @@ struct JoiningTests {
         let tail = peer.wholePictures.suffix(50)
         #expect(Array(tail) == rig.published.suffix(50).map(\.contents))
         #expect(peer.wholePictures.count < 300)
+        #expect((200...rig.published.count).contains(rig.feed.record.drops.slowPathFrames))
     }
 
     @Test("what has passed is shown a millisecond apart to who joins late, and what follows at its own times")
@@ -258,6 +261,7 @@ struct JoiningTests {
         peer.viewer.report(now: rig.now)
         rig.run(for: .milliseconds(50))
         #expect(rig.source.keyFrameRequests == asked + 1)
+        #expect(rig.feed.record.drops.overloadFrames == 700)
         rig.publish { Pictures.idr(3_000, seed: 3, captured: $0) }
         rig.run(for: .milliseconds(100))
         #expect(peer.wholePictures.last == rig.published.last?.contents)

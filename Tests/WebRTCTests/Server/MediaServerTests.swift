@@ -173,6 +173,7 @@ struct MediaServerTests {
         #expect(server.statistics(of: viewer.id) == nil)
         // What it was sent still counts.
         #expect(server.totals.framesSent == 1 && server.totals.sentPackets >= statistics.sentPackets)
+        #expect(statistics.sentOctets > 10_000 && server.totals.sentBytes >= statistics.sentOctets)
     }
 
     @Test("a flight of the handshake that is lost goes again when its time has come")

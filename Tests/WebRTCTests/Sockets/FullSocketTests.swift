@@ -34,7 +34,8 @@ struct FullSocketTests {
         drain(room: 100)
         #expect(waiting.isEmpty)
         #expect(sent == (UInt8(0)...10).map { [$0] })
-        for _ in 0..<WaitingDatagrams.limit + 5 { waiting.append([0], along: path) }
+        let kept = (0..<WaitingDatagrams.limit + 5).count { _ in waiting.append([0], along: path) }
+        #expect(kept == WaitingDatagrams.limit)
         sent = []
         drain(room: .max)
         #expect(sent.count == WaitingDatagrams.limit)

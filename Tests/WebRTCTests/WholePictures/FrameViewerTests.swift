@@ -112,6 +112,7 @@ struct FrameViewerTests {
         #expect(rig.pictures[0].captureTime == (captured + Rig.clock.unixOffset).nanoseconds / 1000)
         #expect(rig.viewer.rate.unconfirmedBytes == 0)
         #expect(rig.viewer.statistics.transport == .webSocket && rig.viewer.statistics.framesSent == 6)
+        #expect(rig.viewer.statistics.sentOctets == UInt64(published.map(\.bytes.count).reduce(0, +)))
     }
 
     @Test("while it confirms nothing, little is sent, nobody else notices, and then it goes on with the newest")
@@ -199,6 +200,7 @@ struct FrameViewerTests {
         let requests = rig.track.source.keyFrameRequests
         for _ in 1...5 { rig.viewer.requestKeyPicture(now: rig.now) }
         #expect(rig.pictures.map(\.isKeyPicture) == [true, false, true, false], "once, however often it asks")
+        #expect(rig.feed.record.keyFrameRequests == 5)
         #expect(rig.pictures.map(\.number) == [1, 2, 3, 4])
         #expect(rig.track.source.keyFrameRequests == requests)
     }
