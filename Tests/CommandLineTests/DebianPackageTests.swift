@@ -24,4 +24,13 @@ struct DebianPackageTests {
         // Every build in Debian has a C++ compiler.
         #expect(Set(installed).subtracting(named) == ["g++"])
     }
+
+    @Test("have the alert rules and the dashboard, where the guide says")
+    func examples() throws {
+        let examples = try lines("debian/screenrelay-host.examples").filter { !$0.isEmpty }
+        #expect(examples == ["packaging/grafana-dashboard.json", "packaging/prometheus-rules.yml"])
+        for path in examples { #expect(try lines(String(path)).count > 1) }
+        let guide = try lines("Documentation/operating.md").joined(separator: "\n")
+        #expect(guide.contains("/usr/share/doc/screenrelay-host/examples"))
+    }
 }

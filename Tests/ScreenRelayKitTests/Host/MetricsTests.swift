@@ -1,5 +1,5 @@
+import MediaSessions
 import MediaTypes
-import Processes
 import ScreenRelayKit
 import Signalling
 import TestSupport
@@ -8,84 +8,107 @@ import TrackHub
 
 @Suite("Metrics")
 struct MetricsTests {
-    /// The samples of a text in Prometheus's format 0.0.4, by name with labels, and the metric that each belongs to; it
-    /// must have a type and a help text in front.
-    private func samples(_ text: String) throws -> [(name: String, metric: String, value: Double)] {
-        var described: [String: Set<Substring>] = [:]
-        var samples: [(String, String, Double)] = []
-        try #require(text.hasSuffix("\n"))
-        for line in text.dropLast().split(separator: "\n", omittingEmptySubsequences: false) {
-            let words = line.split(separator: " ", maxSplits: 3)
-            if line.hasPrefix("# ") {
-                try #require(words.count == 4 && ["HELP", "TYPE"].contains(words[1]), "\(line)")
-                described[String(words[2]), default: []].insert(words[1])
-                if words[1] == "TYPE" { #expect(["gauge", "counter", "histogram"].contains(words[3])) }
-                continue
-            }
-            try #require(words.count == 2, "\(line)")
-            let value = try #require(Double(words[1]), "\(line)")
-            var family = String(words[0].prefix { $0 != "{" })
-            for ending in ["_bucket", "_sum", "_count"] where described[String(family.dropLast(ending.count))] != nil {
-                if family.hasSuffix(ending) { family = String(family.dropLast(ending.count)) }
-            }
-            #expect(described[family] == ["HELP", "TYPE"], "\(line)")
-            samples.append((String(words[0]), family, value))
-        }
-        return samples
-    }
-
     @Test("histograms are cumulative, in seconds, and end with all of them")
     func histograms() throws {
         var metrics = Metrics()
-        for delay in [100, 700, 900, 5_000_000] as [Int64] { metrics.work.stages.encoding.add(.microseconds(delay)) }
-        metrics.work.bytes = .max
-        let found = try samples(metrics.prometheusText)
-        #expect(found.first { $0.name == "screenrelay_captured_bytes_total" } != nil)
-        #expect(Set(found.map(\.name)).count == found.count)
+        for delay in [100, 700, 900, 5_000_000] as [Int64] {
+            metrics.tracks.work.stages.encoding.add(.microseconds(delay))
+        }
+        metrics.tracks.work.bytes = .max
+        let found = try ExposedMetrics(metrics.prometheusText)
+        #expect(found.value("screenrelay_captured_bytes_total") != nil)
         let prefix = "screenrelay_stage_seconds_bucket{stage=\"encoding\",le=\""
-        let buckets = found.filter { $0.name.hasPrefix(prefix) }
+        let buckets = found.samples.filter { $0.name.hasPrefix(prefix) }
         let bounds = try buckets.map { bucket in
             try #require(Double(bucket.name.dropFirst(prefix.count).dropLast(2).replacing("+Inf", with: "inf")))
         }
         #expect(bounds.first == 0.00025 && bounds.last == .infinity && bounds == bounds.sorted())
         #expect(buckets.map(\.value).prefix(4) == [1, 1, 3, 3] && buckets.last?.value == 4)
-        #expect(found.contains { $0.name == "screenrelay_stage_seconds_count{stage=\"encoding\"}" && $0.value == 4 })
-        #expect(found.contains { $0.name == "screenrelay_stage_seconds_sum{stage=\"encoding\"}" && $0.value == 5.0017 })
+        #expect(found.value("screenrelay_stage_seconds_count{stage=\"encoding\"}") == 4)
+        #expect(found.value("screenrelay_stage_seconds_sum{stage=\"encoding\"}") == 5.0017)
         for stage in ["waiting", "link", "sending"] {
-            #expect(
-                found.contains { $0.name == "screenrelay_stage_seconds_count{stage=\"\(stage)\"}" && $0.value == 0 })
+            #expect(found.value("screenrelay_stage_seconds_count{stage=\"\(stage)\"}") == 0)
         }
     }
 
-    /// The metrics in the table of Protocol/http.md.
-    private func documentedMetrics() throws -> Set<String> {
-        let lines = String(decoding: try fileBytes(packageRoot + "/Protocol/http.md"), as: UTF8.self)
+    @Test("rates of paths are bytes per second, in cumulative buckets")
+    func rates() throws {
+        var metrics = Metrics()
+        for rate in [80_000, 2_000_000, 2_000_001, 900_000_000] {
+            metrics.sent.estimates.add(BitRate(bitsPerSecond: rate))
+        }
+        let found = try ExposedMetrics(metrics.prometheusText)
+        func bucket(_ bound: String) -> Double? {
+            found.value("screenrelay_path_bytes_per_second_bucket{le=\"\(bound)\"}")
+        }
+        #expect(bucket("12500") == 1 && bucket("250000") == 2 && bucket("375000") == 3)
+        #expect(bucket("12500000") == 3 && bucket("+Inf") == 4)
+        #expect(found.value("screenrelay_path_bytes_per_second_count") == 4)
+        #expect(found.value("screenrelay_path_bytes_per_second_sum") == 113_010_000.125)
+    }
+
+    @Test("rooms have numbers, those from the 17th on one together, and removed tracks still count")
+    func rooms() throws {
+        var configuration = HostConfiguration.anyPorts
+        configuration.furtherRooms = (2...19).map { HostRoom(name: "room\($0)", token: nil) }
+        let host = try ScreenRelayHost(configuration)
+        defer { host.stop() }
+        let tracks = try [2, 17, 19].map { try host.addTrack("screen", to: "room\($0)") }
+        let source = CustomVideoTrack(feedback: .init(keyFrameWanted: {}))
+        #expect(tracks[0].publish(source))
+        tracks[0].requestKeyFrame()
+        let found = try ExposedMetrics(host.metrics.prometheusText)
+        #expect(found.samples.count { $0.name.hasPrefix("screenrelay_room_viewers{") } == 17)
+        func count(_ room: String, _ state: String) -> Double? {
+            found.value("screenrelay_room_tracks{room=\"\(room)\",state=\"\(state)\"}")
+        }
+        #expect(count("1", "waiting") == 1 && count("2", "live") == 1 && count("2", "waiting") == 0)
+        #expect(count("16", "waiting") == 0 && count("other", "waiting") == 2)
+        let requests = try #require(found.value("screenrelay_source_key_frame_requests_total"))
+        #expect(requests >= 1)
+        #expect(found.samples.count < 300)
+
+        source.end(reason: "it was a test")
+        host.removeTrack("screen", from: "room2")
+        let later = try ExposedMetrics(host.metrics.prometheusText)
+        #expect(later.value("screenrelay_room_tracks{room=\"2\",state=\"live\"}") == 0)
+        #expect(later.value("screenrelay_source_key_frame_requests_total") == requests)
+    }
+
+    /// The metrics in the table of Documentation/operating.md, with their types and units.
+    private func documentedMetrics() throws -> [String: (type: String, unit: String)] {
+        let lines = String(decoding: try fileBytes(packageRoot + "/Documentation/operating.md"), as: UTF8.self)
             .split(separator: "\n", omittingEmptySubsequences: false)
         let head = try #require(lines.firstIndex { $0.hasPrefix("| name, after `screenrelay_` |") })
-        let rows = lines[(head + 2)...].prefix { $0.hasPrefix("|") }
-        let names = rows.compactMap { $0.split(separator: "|").first }.flatMap { cell in
-            cell.matches(of: /`([a-z_]+)`/).map { "screenrelay_\($0.output.1)" }
+        var documented: [String: (type: String, unit: String)] = [:]
+        for row in lines[(head + 2)...].prefix(while: { $0.hasPrefix("|") }) {
+            let cells = row.split(separator: "|").map { $0.replacing("`", with: "").split(separator: " ") }
+            try #require(cells.count >= 4 && cells[0].count == 1, "\(row)")
+            documented["screenrelay_" + cells[0][0]] = (cells[1].joined(), cells[2].joined(separator: "_"))
         }
-        try #require(names.count > 10)
-        return Set(names)
+        return documented
     }
 
-    @Test("curl reads those of Protocol/http.md from a host that runs, and they show neither its room nor its token")
+    @Test("curl reads those of the guide from a host that runs, and they show neither its room nor its token")
     func overHTTP() throws {
         var configuration = HostConfiguration.anyPorts
         configuration.room = "secretdesk"
         let host = try ScreenRelayHost(configuration)
         defer { host.stop() }
         let port = try #require(host.addresses.first).port
-        var launch = Launch(
-            "curl", ["--silent", "--fail", "--max-time", "10", "http://127.0.0.1:\(port)/metrics"])
-        launch.standardOutput = .text(limit: 1 << 20)
-        let (status, output, _) = try ChildProcess.run(launch, within: .seconds(15))
-        #expect(status == .exited(0))
-        let found = try samples(output)
-        #expect(found.contains { $0.name == "screenrelay_viewers" && $0.value == 0 })
-        #expect(Set(found.map(\.metric)) == (try documentedMetrics()))
+        let text = try PrometheusServer.text(at: "http://127.0.0.1:\(port)/metrics")
+        let found = try ExposedMetrics(text)
+        #expect(found.value("screenrelay_viewers") == 0)
+        let documented = try documentedMetrics()
+        #expect(found.types == documented.mapValues { $0.type })
+        for (name, metric) in documented {
+            let base = name.hasSuffix("_total") ? String(name.dropLast(6)) : name
+            // Names end with base units; what is counted is part of other names.
+            for unit in ["bytes_per_second", "seconds", "bytes"] {
+                #expect(base.hasSuffix("_" + unit) == (metric.unit == unit), "\(name)")
+            }
+        }
         let token = try #require(configuration.token)
-        for secret in ["secretdesk", token, "127.0.0.1"] { #expect(!output.contains(secret)) }
+        for secret in ["secretdesk", token, "127.0.0.1"] { #expect(!text.contains(secret)) }
     }
 }
