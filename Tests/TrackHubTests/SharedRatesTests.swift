@@ -69,6 +69,15 @@ struct SharedRatesTests {
         #expect(rates.source == .highest)
     }
 
+    @Test("the reader that can send the fewest frames in time decides for all")
+    func share() {
+        var rates = SharedRates()
+        update(&rates, [PathReport(share: 75), nil, PathReport(share: 42)])
+        #expect(rates.share == 42)
+        update(&rates, [nil])
+        #expect(rates.share == 100)
+    }
+
     @Test("a change of less than five per cent is left out")
     func small() {
         var rates = SharedRates()

@@ -70,6 +70,29 @@ struct SourceDemandTests {
         #expect(unknown == [.bitRate(BitRate(bitsPerSecond: 1_000_000_000))])
     }
 
+    @Test("is fewer frames and bits by the same share while the host can't send all of them in time")
+    func share() {
+        var demand = SourceDemand()
+        _ = words(&demand)
+        demand.share = 50
+        let half = words(&demand)
+        #expect(half == [.bitRate(BitRate(bitsPerSecond: 2_000_000)), .frameRate(FrameRate(framesPerSecond: 15))])
+        demand.carried = BitRate(bitsPerSecond: 12_000_000)
+        let carried = words(&demand)
+        #expect(carried == [.bitRate(BitRate(bitsPerSecond: 6_000_000)), .carried(demand.carried)])
+        // No source is asked for less than this.
+        demand.limits = SourceLimits(frameRate: still, bitRate: slow)
+        let limited = words(&demand)
+        #expect(limited == [.bitRate(slow), .frameRate(FrameRate(millihertz: 2_500))])
+        demand.share = 100
+        let whole = words(&demand)
+        #expect(whole == [.frameRate(still)])
+        demand.limits = SourceLimits()
+        let free = words(&demand)
+        #expect(
+            free == [.bitRate(BitRate(bitsPerSecond: 1_000_000_000)), .frameRate(FrameRate(framesPerSecond: 120))])
+    }
+
     @Test("is no format where it has only its own, and nothing of the one that it begins with")
     func format() {
         var demand = SourceDemand()

@@ -27,6 +27,9 @@ public struct SourceDemand: Sendable {
     var rate: BitRate?
     /// The rate that the viewers' paths have been seen to carry; 0 if it is unknown.
     var carried = BitRate(bitsPerSecond: 0)
+    /// The share of its frames that the host can send to all viewers in time, in per cent. Below 100, the frame rate
+    /// and the bit rate are lowered to this share, so that there are fewer frames, each as fine as before.
+    var share = 100
     /// The limits that a person has set.
     var limits = SourceLimits()
 
@@ -44,6 +47,10 @@ public struct SourceDemand: Sendable {
     // itself.
     private static let maxBits = BitRate(bitsPerSecond: 1_000_000_000)
     private static let maxPictures = FrameRate(framesPerSecond: 120)
+    /// The rates of a source that nobody has limited, for a share of them. A source that is started with a lower frame
+    /// rate gets fewer frames only from a lower share on.
+    private static let usualPictures = FrameRate(framesPerSecond: 30)
+    private static let minBits = BitRate(bitsPerSecond: 1_000_000)
 
     /// Whether the source is to run.
     var isWanted: Bool { viewers > 0 || snapshots > 0 || isRecorded }
@@ -88,13 +95,18 @@ public struct SourceDemand: Sendable {
 
     /// The bit rate to tell the source; nil if there is nothing to tell.
     private var wantedRate: BitRate? {
-        if let limit = limits.bitRate { return min(limit, rate ?? limit) }
-        return rate ?? (toldRate == nil ? nil : Self.maxBits)
+        let wanted = limits.bitRate.map { min($0, rate ?? $0) } ?? rate
+        guard share < 100 else { return wanted ?? (toldRate == nil ? nil : Self.maxBits) }
+        // Without a limit, a source sends no more than the paths have carried.
+        let most = min(wanted ?? .highest, max(carried, .usual))
+        return max(BitRate(bitsPerSecond: most.bitsPerSecond * share / 100), min(most, Self.minBits))
     }
 
     /// The frame rate to tell the source; nil if there is nothing to tell.
     private var wantedFrameRate: FrameRate? {
-        limits.frameRate ?? (toldFrameRate == nil ? nil : Self.maxPictures)
+        guard share < 100 else { return limits.frameRate ?? (toldFrameRate == nil ? nil : Self.maxPictures) }
+        let most = UInt64((limits.frameRate ?? Self.usualPictures).millihertz)
+        return FrameRate(millihertz: UInt32(most * UInt64(share) / 100))
     }
 }
 

@@ -257,7 +257,7 @@ public struct Track: Sendable {
         let before = rates.source
         rates.update(readers, isRecorded: demand.isRecorded)
         if rates.source != before { demand.rate = rates.source }
-        demand.carried = rates.carried
+        (demand.carried, demand.share) = (rates.carried, rates.share)
         if frames.setLowRate(rates.low) { actions.append(.encodeLow(at: rates.low)) }
         tellSource(now)
     }

@@ -11,12 +11,17 @@ public struct PathReport: Hashable, Sendable {
     /// For each viewer of the track, on either layer: the source's rate at which the viewer's path could carry the
     /// source layer. Counts while no viewer has the source layer.
     public var returning: [BitRate]
+    /// The share of the source's frames that the reader can send to its viewers in time, in per cent, from 1 to 100.
+    public var share: Int
 
     /// A report of these rates.
-    public init(targets: [BitRate] = [], carried: [BitRate] = [], returning: [BitRate] = []) {
+    public init(
+        targets: [BitRate] = [], carried: [BitRate] = [], returning: [BitRate] = [], share: Int = 100
+    ) {
         self.targets = targets
         self.carried = carried
         self.returning = returning
+        self.share = share
     }
 }
 
@@ -29,6 +34,8 @@ public struct SharedRates: Sendable {
     public private(set) var source = BitRate.highest
     /// The rate that the viewers' paths have been seen to carry; 0 if it is unknown.
     public private(set) var carried = BitRate(bitsPerSecond: 0)
+    /// The share of the source's frames that all readers can send in time, in per cent.
+    private(set) var share = 100
     /// The rate that the paths of all viewers of the low layer can carry; nil if the layer has no readers.
     private var lowTarget: BitRate?
 
@@ -41,6 +48,7 @@ public struct SharedRates: Sendable {
     mutating func update(_ readers: [(layer: Layer, report: PathReport?)], isRecorded: Bool) {
         let sourceReaders = readers.filter { $0.layer == .source }
         let reports = sourceReaders.compactMap(\.report)
+        share = min(max(reports.map(\.share).min() ?? 100, 1), 100)
         let unmeasured = sourceReaders.count - reports.count + (isRecorded ? 1 : 0)
         var targets = reports.flatMap(\.targets) + Array(repeating: .highest, count: unmeasured)
         // While no viewer gets the source layer, its rate has to fall before a viewer can get it again.
