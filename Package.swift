@@ -410,7 +410,7 @@ let package = Package(
             "WebRTCTests",
             [
                 "WebRTC", "STUN", "RTP", "SDP", "CongestionControl", "SecureTransport", "MediaSessions", "TrackHub",
-                "Threading", "H264", "MediaTypes",
+                "Threading", "H264", "MediaTypes", "CaptureLink",
                 "ByteCoding", "Processes", "TestSupport",
             ]),
         tests("OutputLifeTests", ["OutputLife", "MediaTypes", "TestSupport"]),

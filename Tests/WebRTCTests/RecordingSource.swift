@@ -1,3 +1,4 @@
+import CaptureLink
 import MediaTypes
 import Synchronization
 import Testing
@@ -13,6 +14,7 @@ final class RecordingSource: PictureSource, TrackObserver {
         var watched: [Bool] = []
         var rates: [BitRate] = []
         var carried: [BitRate] = []
+        var frameRates: [FrameRate] = []
     }
 
     private let state = Mutex(State())
@@ -23,6 +25,7 @@ final class RecordingSource: PictureSource, TrackObserver {
     var watched: [Bool] { state.withLock { $0.watched } }
     var rates: [BitRate] { state.withLock { $0.rates } }
     var carried: [BitRate] { state.withLock { $0.carried } }
+    var frameRates: [FrameRate] { state.withLock { $0.frameRates } }
     /// How often it was asked for 4:4:4 again.
     var returnsTo444: Int { state.withLock { $0.returnsTo444 } }
 
@@ -41,6 +44,7 @@ final class RecordingSource: PictureSource, TrackObserver {
     func setWatched(_ isWatched: Bool) { state.withLock { $0.watched.append(isWatched) } }
     func setTargetBitRate(_ rate: BitRate) { state.withLock { $0.rates.append(rate) } }
     func setCarriedBitRate(_ rate: BitRate) { state.withLock { $0.carried.append(rate) } }
+    func setFrameRate(_ rate: FrameRate) { state.withLock { $0.frameRates.append(rate) } }
     func setChroma(_ format: ChromaFormat) { state.withLock { $0.returnsTo444 += format == .yuv444 ? 1 : 0 } }
 }
 

@@ -4,11 +4,16 @@ import Threading
 
 /// What peers send, over the UDP socket and over TCP connections.
 extension MediaLoop {
-    /// The maximum number of datagrams received in a row before pictures are handled again.
+    /// The maximum number of datagrams received in a row before pictures are handled again, beside those of sessions.
     private static let datagramsAtOnce = 64
+    /// How many more for each session. A browser reports up to 20 times per second, so that two datagrams have come
+    /// from each while the thread sent pictures for 100 ms. Fewer would leave more in the socket with each picture,
+    /// until it has no room for the answers that keep the sessions.
+    private static let datagramsPerSession = 2
 
+    /// Receives what has come, up to a number that leaves pictures their turn.
     func receive(now: MonotonicTime) {
-        for _ in 0..<Self.datagramsAtOnce {
+        for _ in 0..<(Self.datagramsAtOnce + Self.datagramsPerSession * sessions.all.count) {
             guard let received = socket.receive(into: &buffer) else { return }
             let datagram = buffer[..<received.count]
             handle(datagram, kind: DatagramKind(of: datagram), along: received.path, now: now)

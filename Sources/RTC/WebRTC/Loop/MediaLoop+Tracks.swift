@@ -19,21 +19,31 @@ extension MediaLoop {
         return feed
     }
 
+    private var viewerCount: Int { sessions.all.count { $0.watched != nil } + frameViewers.count }
+
     // MARK: Pictures
 
-    func updateFeeds(now: MonotonicTime) {
+    /// Reads the tracks' new frames. Returns the feeds that have some, for ``sendFrames(of:now:)``.
+    func updateFeeds(now: MonotonicTime) -> [TrackFeed] {
         owner.check()
+        var fed: [TrackFeed] = []
         for (key, feed) in feeds {
-            if feed.update(now: now) {
-                for session in connectedSessions(at: feed) {
-                    session.advance(now: now)
-                    note(session)
-                }
-                for id in frameViewers(at: feed) { withFrameViewer(id) { $0.advance(now: now) } }
-            }
+            if feed.update(now: now) { fed.append(feed) }
             if feed.excludesSessionsWithout444 { excludeSessionsWithout444(of: feed, now: now) }
             // Without sessions, the track may still have readers that want 4:4:4 back.
             if feed.sessionCount == 0, feed.hub.chromaDeadline == nil { feeds[key] = nil }
+        }
+        return fed
+    }
+
+    /// Sends the new frames of `feeds` to all who watch them.
+    func sendFrames(of feeds: [TrackFeed], now: MonotonicTime) {
+        for feed in feeds {
+            for session in connectedSessions(at: feed) {
+                session.advance(now: now)
+                note(session)
+            }
+            for id in frameViewers(at: feed) { withFrameViewer(id) { $0.advance(now: now) } }
         }
     }
 
@@ -69,9 +79,12 @@ extension MediaLoop {
     func adaptRates(now: MonotonicTime) {
         owner.check()
         nextRateDecision = now + .milliseconds(200)
+        load.update(now: now)
+        if let line = load.takeLine(viewers: viewerCount, now: now) { lines.own.warning(line) }
         for feed in feeds.values {
             let viewers: [any TrackViewer] = connectedSessions(at: feed).compactMap(\.watched)
-            feed.adaptRates(to: viewers + frameViewers(at: feed).compactMap { frameViewers[$0] }, now: now)
+            feed.adaptRates(
+                to: viewers + frameViewers(at: feed).compactMap { frameViewers[$0] }, share: load.frameShare, now: now)
         }
         shareStatistics(now: now)
     }
@@ -82,5 +95,6 @@ extension MediaLoop {
         record.drops.tcpPackets = streams.lostCount
         record.sampleEstimates(of: statistics, now: now)
         sharedStatistics.set(statistics, record)
+        sharedStatistics.set(load)
     }
 }

@@ -41,6 +41,7 @@ final class MediaLoop: DatagramSink {
     var stunQueries: STUNQueries
     let sharedAddresses: SharedAddresses
     private var checkLimiter = CheckRateLimiter()
+    var load: LoopLoad
     var nextRateDecision = MonotonicTime.zero
     private var isStopped = false
     private var entries: [pollfd]
@@ -56,8 +57,9 @@ final class MediaLoop: DatagramSink {
     init(
         sockets: consuming MediaSockets, context: DTLSContext, inbox: MediaCommandQueue,
         sharedStatistics: SharedStatistics, stunServers: [STUNServerName], sharedAddresses: SharedAddresses,
-        log: EventLog
+        lagLimits: LoopLag.Limits = LoopLag.Limits(), log: EventLog
     ) {
+        load = LoopLoad(lagLimits, now: .now())
         streamBuffer = sockets.listener == nil ? [] : [UInt8](repeating: 0, count: 16 << 10)
         socket = sockets.datagrams
         segments = socket.canSegment
@@ -77,13 +79,16 @@ final class MediaLoop: DatagramSink {
         while !isStopped {
             wait()
             let now = MonotonicTime.now()
+            load.lag.turnBegan(at: now)
             perform(inbox.take(), now: now)
             if !waiting.isEmpty { sendWaiting(now: now) }
             // Feeds are updated before datagrams are received, so that a handshake that completes now can't begin with
-            // a picture from before a pause.
-            updateFeeds(now: now)
+            // a picture from before a pause. Their new frames are sent after that, so that a long turn of media doesn't
+            // delay the answers and reports that have come already.
+            let fed = updateFeeds(now: now)
             if entries[0].isReady { receive(now: now) }
             if entries[2].isReady { serveStreams(now: now) }
+            sendFrames(of: fed, now: now)
             if now >= streams.deadline { closeExpiredStreams(now: now) }
             if now >= chromaDeadline { pollChroma(now: now) }
             if now >= sessions.deadline { advanceDue(now: now) }
@@ -172,7 +177,9 @@ final class MediaLoop: DatagramSink {
         let deadline = min(
             min(sessions.deadline, nextDeadline), chromaDeadline, min(streams.deadline, stunQueries.deadline))
         entries[0].events = Int16(POLLIN) | (waiting.isEmpty ? 0 : Int16(POLLOUT))
-        waitForEvents(&entries, until: deadline)
+        let now = MonotonicTime.now()
+        load.lag.turnEnded(at: now, next: deadline)
+        waitForEvents(&entries, until: deadline, now: now)
         if entries[1].isReady { inbox.wake.consume() }
     }
 

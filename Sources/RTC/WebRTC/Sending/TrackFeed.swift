@@ -170,10 +170,13 @@ final class TrackFeed {
 
     /// Reports to the track the rates of the paths of `viewers`, which are all viewers in this thread. An audio source
     /// gets no targets from them: its rate is small and doesn't change.
-    func adaptRates(to viewers: [any TrackViewer], now: MonotonicTime) {
+    ///
+    /// - Parameter share: the share of the source's frames that this thread can send in time, in per cent.
+    func adaptRates(to viewers: [any TrackViewer], share: Int = 100, now: MonotonicTime) {
         owner.check()
-        low?.report(viewers, now: now)
-        guard let rates = report(viewers, now: now) else { return }
+        // The low layer has no frame that the source hasn't made.
+        low?.report(viewers, share: 100, now: now)
+        guard let rates = report(viewers, share: share, now: now) else { return }
         // The capture doesn't report its rate to the host.
         let allowed = min(rates.source, max(rates.carried, .usual)).bitsPerSecond
         usesItsRate = history.bitRate(over: .seconds(1), until: now).bitsPerSecond > allowed * 85 / 100
@@ -181,12 +184,14 @@ final class TrackFeed {
 
     /// Returns the rates of the track's encoders; nil if there is no session.
     @discardableResult
-    private func report(_ viewers: [any TrackViewer], now: MonotonicTime) -> SharedRates? {
+    private func report(_ viewers: [any TrackViewer], share: Int, now: MonotonicTime) -> SharedRates? {
         guard sessionCount > 0 else { return nil }
+        let targets = viewers.compactMap { $0.targetBitRate(at: self) }
         paths = PathReport(
-            targets: viewers.compactMap { $0.targetBitRate(at: self) },
-            carried: viewers.compactMap { $0.carriedBitRate(at: self) },
-            returning: viewers.compactMap { $0.rateToReturn(to: self) })
+            targets: targets, carried: viewers.compactMap { $0.carriedBitRate(at: self) },
+            returning: viewers.compactMap { $0.rateToReturn(to: self) },
+            // Sound has no targets, and isn't thinned.
+            share: targets.isEmpty ? 100 : share)
         return subscription().report(paths, now: now)
     }
 

@@ -33,12 +33,17 @@ typealias MediaCommandQueue = Mailbox<MediaCommand>
 /// What other threads may know of the sessions that watch. The media thread sets it.
 final class SharedStatistics: Sendable {
     private let current = Mutex<(sessions: [PeerStatistics], totals: MediaTotals)>(([], MediaTotals()))
+    private let currentLoad = Mutex(LoopLoad(now: .zero))
 
     var sessions: [PeerStatistics] { current.withLock { $0.sessions } }
     var totals: MediaTotals { current.withLock { $0.totals } }
+    /// The media thread's load, at most about a second old while there are viewers.
+    var load: LoopLoad { currentLoad.withLock { $0 } }
 
     func set(_ sessions: [PeerStatistics], _ record: SendingStatistics) {
         let totals = record.totals(with: sessions)
         current.withLock { $0 = (sessions, totals) }
     }
+
+    func set(_ load: LoopLoad) { currentLoad.withLock { $0 = load } }
 }

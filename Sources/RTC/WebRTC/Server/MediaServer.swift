@@ -62,11 +62,12 @@ public final class MediaServer: SessionServer {
         let sharedStatistics = self.sharedStatistics
         let sharedAddresses = self.sharedAddresses
         let stunServers = Self.stunServers(configuration, log)
+        let lagLimits = configuration.lagLimits
         let started = NamedThread("media") {
             guard let sockets = handedOver.take() else { return }
             MediaLoop(
                 sockets: sockets, context: context, inbox: inbox, sharedStatistics: sharedStatistics,
-                stunServers: stunServers, sharedAddresses: sharedAddresses, log: log
+                stunServers: stunServers, sharedAddresses: sharedAddresses, lagLimits: lagLimits, log: log
             ).run()
         }
         guard let started else { throw .system("no thread left for media") }
@@ -226,6 +227,12 @@ public final class MediaServer: SessionServer {
     /// What was sent to all viewers so far, at most about a second old.
     public var totals: MediaTotals { sharedStatistics.totals }
 
+    /// How late the media thread has made its sessions at most, in the last second or two; 0 while it rests.
+    public var lag: Interval { sharedStatistics.load.lag.worst(at: .now()) }
+
+    /// Whether the media thread is overloaded: sources make fewer frames, and new sessions are refused.
+    public var isOverloaded: Bool { sharedStatistics.load.isOverloaded(at: .now()) }
+
     public func statistics(of session: MediaSessionID) -> PeerStatistics? {
         sharedStatistics.sessions.first { $0.id == session }
     }
@@ -237,8 +244,15 @@ public final class MediaServer: SessionServer {
         thread.join()
     }
 
+    /// Admits a session, or returns why there is no room for another one, for the viewer: the media thread is
+    /// overloaded, or the configuration has a reason. Each session of the server is admitted in this way; call it for
+    /// viewers who are served otherwise. Quick and never blocks.
+    public func sessionRefusal() -> String? {
+        isOverloaded ? "the host is too busy for another viewer" : configuration.sessionRefusal()
+    }
+
     func nextID() throws(MediaSessionError) -> MediaSessionID {
-        if let reason = configuration.sessionRefusal() { throw .full(reason) }
+        if let reason = sessionRefusal() { throw .full(reason) }
         let limit = configuration.sessionLimit
         let result = registry.withLock { registry -> Result<MediaSessionID, MediaSessionError> in
             if registry.isStopped { return .failure(.stopped) }

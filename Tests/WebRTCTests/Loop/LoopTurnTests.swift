@@ -1,0 +1,38 @@
+import MediaTypes
+import STUN
+import TestSupport
+import Testing
+import Threading
+
+@testable import WebRTC
+
+@Suite("A turn of the media thread")
+struct LoopTurnTests {
+    @Test("reads two datagrams for each session and 64 more, and leaves the rest to the next turn")
+    func datagrams() throws {
+        let rig = try Rig()
+        for _ in 0..<20 { _ = try rig.addPeer() }
+        // A busy machine may deliver a datagram late; hardly five times in a row.
+        let isDone = try (1...5).contains { _ in try unreadDatagrams(of: 110, rig) == 110 - 64 - 2 * 20 }
+        #expect(isDone)
+    }
+
+    /// How many of so many datagrams a loop with the sessions of `rig` leaves in its socket.
+    private func unreadDatagrams(of count: Int, _ rig: Rig) throws -> Int {
+        let configuration = MediaServerConfiguration(bind: TransportAddress(ipv4: 127, 0, 0, 1, port: 0))
+        let sockets = try MediaSockets(configuration, log: .silent)
+        let address = sockets.address
+        guard let inbox = MediaCommandQueue() else { throw DeadlineMissed(what: "a descriptor") }
+        let loop = MediaLoop(
+            sockets: sockets, context: rig.context, inbox: inbox, sharedStatistics: SharedStatistics(),
+            stunServers: [], sharedAddresses: SharedAddresses(), log: .silent)
+        for peer in rig.peers { loop.sessions.add(peer.session) { _ in } }
+        let stranger = try DatagramSocket(to: address)
+        for _ in 0..<count { stranger.send([0xFF]) }
+        loop.receive(now: rig.now)
+        var buffer = [UInt8](repeating: 0, count: 16)
+        var unread = 0
+        while loop.socket.receive(into: &buffer) != nil { unread += 1 }
+        return unread
+    }
+}
