@@ -51,6 +51,8 @@ final class RTSPSession {
     private var wrongCredentials = 0
     /// Whether the player has found a track that it may watch.
     private(set) var isAdmitted = false
+    /// Whether the host has room for the session, which is asked once.
+    private var hasRoom = false
     /// When to look again whether the track is there and may be watched.
     private var looksAt = MonotonicTime.zero
 
@@ -121,6 +123,7 @@ final class RTSPSession {
         }
         (waiting, track, described) = (nil, nil, nil)
         sendings = []
+        hasRoom = false
     }
 
     // MARK: Requests
@@ -130,10 +133,10 @@ final class RTSPSession {
         switch conversation.step(for: request) {
         case .answer(let answer): try send(answer, to: request)
         case .describe(let place, let sound):
-            guard let track = try find(place, request) else { return }
+            guard let track = try find(place, request), try admit(request) else { return }
             describe(track, with: sound, request, now: now)
         case .setUp(let place, let media, let transport):
-            guard let track = try find(place, request) else { return }
+            guard let track = try find(place, request), try admit(request) else { return }
             try setUp(media, of: track, place, transport, request, now: now)
         case .play: try play(request, now: now)
         case .pause:
@@ -168,6 +171,18 @@ final class RTSPSession {
         let track = host.tracks.first { $0.room == room && (place.track == nil || $0.name == place.track) }
         if track == nil { try send(RTSPAnswer(.notFound), to: request) } else { isAdmitted = true }
         return track
+    }
+
+    /// Whether the host has room for the session; if not, after the answer that says so.
+    private func admit(_ request: RTSPRequest) throws(LinkTransportError) -> Bool {
+        if hasRoom { return true }
+        if let reason = host.sessionRefusal() {
+            log.info("rtsp: \(address) was refused: \(reason)")
+            try send(RTSPAnswer(.unavailable, [("Retry-After", "5")]), to: request)
+            return false
+        }
+        hasRoom = true
+        return true
     }
 
     private func describe(_ track: HostedTrack, with sound: [RTSPMedia], _ request: RTSPRequest, now: MonotonicTime) {

@@ -54,6 +54,8 @@ public struct HostConfiguration: Sendable {
     public var iceServers: [ICEServer] = []
     /// Who may control the host over HTTP (`Protocol/openapi.yaml`), or nil if no one may.
     public var administration: Administration?
+    /// Why there is no room for another session, for tests; nil asks ``MemoryAdmission``.
+    var sessionRefusal: (@Sendable () -> String?)?
 
     /// Who can reach a host.
     public enum Reach: Sendable {

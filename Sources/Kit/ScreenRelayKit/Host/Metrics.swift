@@ -29,6 +29,10 @@ public struct Metrics: Sendable {
     public var captureMemory: UInt64 = 0
     /// What sessions have sent since the host began.
     public var sent = MediaTotals()
+    /// How late the media thread has made viewers at most, in the last second or two; 0 while it rests.
+    public var mediaLag = Interval.zero
+    /// Whether the media thread is overloaded: sources make fewer frames, and new viewers are refused.
+    public var isOverloaded = false
 
     /// How many rooms have figures of their own.
     public static let roomLimit = 16
@@ -98,6 +102,7 @@ extension ScreenRelayHost {
         metrics.sessions.connected = statistics.count(where: \.isConnected)
         metrics.sessions.connecting = statistics.count - metrics.sessions.connected
         metrics.sent = mediaTotals
+        (metrics.mediaLag, metrics.isOverloaded) = mediaLoad
         return metrics
     }
 }

@@ -19,6 +19,9 @@ struct PrometheusText {
     /// Adds a sample of the metric.
     mutating func add(_ labels: Labels, _ value: some BinaryInteger) { line("", labels, "\(value)") }
 
+    /// Adds a sample of the metric, a time.
+    mutating func add(_ labels: Labels, seconds: Double) { line("", labels, decimal(seconds)) }
+
     /// Adds a metric with one sample.
     mutating func add(_ name: String, _ type: String, _ help: String, _ value: some BinaryInteger) {
         begin(name, type, help)

@@ -69,7 +69,8 @@ public final class ScreenRelayHost: Sendable {
         mediaConfiguration.stunServers = configuration.iceServers.compactMap(\.stunAddress)
         mediaConfiguration.reservedTCPPorts = Set(configuration.listen.map(\.port))
         let memory = MemoryAdmission(log: log)
-        mediaConfiguration.sessionRefusal = { memory.refusal() }
+        let memoryRefusal: @Sendable () -> String? = { memory.refusal() }
+        mediaConfiguration.sessionRefusal = configuration.sessionRefusal ?? memoryRefusal
         media = try Self.mediaServer(mediaConfiguration, mayUseOtherPort: configuration.mayUseOtherMediaPort, log)
         mediaPort = media.port
         let publishing = RoomPublishing(media: media, log: log)
@@ -206,6 +207,12 @@ public final class ScreenRelayHost: Sendable {
     var mediaTotals: MediaTotals { media.totals }
     /// What all tracks have done so far, including removed tracks.
     var trackTotals: TrackTotals { hosted.totals }
+    /// How late the media thread has made viewers in the last second or two, and whether it is overloaded.
+    var mediaLoad: (lag: Interval, isOverloaded: Bool) { (media.lag, media.isOverloaded) }
+
+    /// Admits a viewer that has no session of the media server, such as an RTSP player, or returns why there is no room
+    /// for another one: memory nears its limit, or the media thread is overloaded. May be called on any thread.
+    package func sessionRefusal() -> String? { media.sessionRefusal() }
 
     /// Ends HTTP, WebSockets and every viewer's session, and notifies the viewers. Then closes the links' recordings
     /// and waits at most 5 s for each; ``HostedTrack/recording`` reports unwritten data. Idempotent.
