@@ -88,12 +88,13 @@ struct StatusReport {
 
     /// The status in one line: parts with `; ` between them (Protocol/control.md). The capture's part comes last.
     var line: String {
-        let parts = stateParts + soundParts + pathParts + linkParts + [administrationPart, delayPart, capturePart]
+        let parts =
+            stateParts + soundParts + pathParts + linkParts + [administrationPart, mediaPart, delayPart, capturePart]
         return parts.compactMap { $0 }.joined(separator: "; ")
     }
 
     /// The names that begin parts of `line`, in the order of the line. People read these parts on lines of their own.
-    private static let namedParts = ["link: ", "/api: ", "delay: ", "capture: "]
+    private static let namedParts = ["link: ", "/api: ", "media: ", "delay: ", "capture: "]
 
     /// A host's answer in lines, for people. It comes from another process, so only its text separates the parts.
     static func lines(of answer: String) -> String {
@@ -142,6 +143,12 @@ struct StatusReport {
     private var administrationPart: String? {
         let url = administration?.url ?? "none, because its token has no file (--admin-token-file)"
         return "/api: \(url)" + (administration?.tokenFile.map { ", with the token in \($0)" } ?? "")
+    }
+
+    private var mediaPart: String? {
+        guard metrics.isOverloaded || metrics.mediaLag > .zero else { return nil }
+        let overload = metrics.isOverloaded ? ", overloaded: new viewers are refused, and there are fewer frames" : ""
+        return "media: at most \(metrics.mediaLag.inMilliseconds) late in the last second\(overload)"
     }
 
     private var delayPart: String? {
@@ -207,6 +214,8 @@ struct StatusReport {
         object.add("microphoneMuted", isMicrophoneMuted)
         object.add("narrowViewers", lowLayerViewers.count)
         object.add("tcpViewers", metrics.tcpViewers)
+        object.add("mediaLagNanoseconds", metrics.mediaLag.nanoseconds)
+        object.add("overloaded", metrics.isOverloaded)
         object.add("links", Array(links.links.prefix(Self.linkLimit)))
         object.add("expires", links.expires?.formatted(.iso8601))
         object.add("fingerprint", links.fingerprint)
@@ -268,37 +277,5 @@ struct StatusReport {
 
     private func milliseconds(_ nanoseconds: UInt64) -> String {
         DecimalText.fixed(Double(nanoseconds) / 1e6, digits: 1)
-    }
-}
-
-extension CaptureStatistics {
-    /// The counts cover the time since the capture began; `recent` covers about the last second.
-    fileprivate var object: JSONObject {
-        JSONObject {
-            $0.add("pictures", pictures)
-            $0.add("idrPictures", idrPictures)
-            $0.add("bytes", bytes)
-            $0.add("damageEvents", damageEvents)
-            $0.add("heldBack", heldBack)
-            $0.add("grabNanoseconds", grabNanoseconds)
-            $0.add("convertNanoseconds", convertNanoseconds)
-            $0.add("encodeNanoseconds", encodeNanoseconds)
-            $0.add("residentBytes", residentBytes)
-            $0.add("recent", recent?.object)
-        }
-    }
-}
-
-extension RecentStatistics {
-    fileprivate var object: JSONObject {
-        JSONObject {
-            $0.add("nanoseconds", duration)
-            $0.add("pictures", pictures)
-            $0.add("bytes", bytes)
-            $0.add("processorNanoseconds", processorNanoseconds)
-            $0.add("encodeMedianNanoseconds", encodeMedianNanoseconds)
-            $0.add("encodeP95Nanoseconds", encodeP95Nanoseconds)
-            $0.add("damagedMillionths", damagedMillionths)
-        }
     }
 }
