@@ -37,6 +37,9 @@ test("no text in Chinese is left in English", () => {
     : typeof value === "object" ? Object.values(value).flatMap(texts) : [String(value)];
   assert.equal(chinese.hostSays("a reason that nobody has translated"), "");
   assert.notEqual(chinese.hostSays("The screen is locked."), "");
+  for (const lack of ["has too little memory", "is too busy"]) {
+    assert.notEqual(chinese.hostSays(`the host ${lack} for another viewer`), "");
+  }
   for (const text of [chinese, zh, soundWords.zh, pathWords.zh].flatMap(texts)) {
     assert.doesNotMatch(text.replace(names, ""), /[a-z]/i);
   }

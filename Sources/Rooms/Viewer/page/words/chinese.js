@@ -9,6 +9,8 @@ const hostWords = new Map([
   ["The screen is locked.", "屏幕已锁定。"],
   ["What is shared is not on the screen just now.", "所共享的窗口目前不在屏幕上。"],
   ["the room is full", "房间已满"],
+  ["the host has too little memory for another viewer", "主机内存不足"],
+  ["the host is too busy for another viewer", "主机负载过高"],
   ["the publisher has left", "发布者已离开"],
   ["the host is ending", "主机正在退出"],
   ["capture has ended", "屏幕采集已结束"],
