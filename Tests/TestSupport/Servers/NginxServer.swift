@@ -5,7 +5,8 @@ public import Processes
 /// nginx with its RTMP module, which `Tools/setup` unpacks: it records and plays what is sent to it.
 public final class NginxServer {
     private static let folder = packageRoot + "/.build/nginx/usr"
-    private static let program = folder + "/sbin/nginx"
+    /// The program, which `Tools/setup` unpacks.
+    public static let program = folder + "/sbin/nginx"
 
     /// Whether it is there.
     public static var isAvailable: Bool { access(program, X_OK) == 0 }
