@@ -194,7 +194,7 @@ private final class Relay {
             host = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
             request = client.recv(65536)
             host.sendall(request)
-            if request.startswith(b"GET /ws "):
+            if request.startswith(b"GET /ws?"):
                 webSockets.append(client)
             most = request.startswith(b"GET / ") and holds and holds.pop()
             threading.Thread(target=copy, args=(client, host, 1 << 60), daemon=True).start()

@@ -9,7 +9,7 @@ from capture_bench.processes import Failure, Missing, Process, wait_until
 from network_bench.room import PORT
 from outputs_bench import server
 
-#: Where `Tools/setup --bench` unpacks it, with the libraries that it alone needs.
+#: Where `Tools/setup` unpacks it, with the libraries that it alone needs.
 HAPROXY = os.path.join(REPOSITORY, ".build", "haproxy", "usr")
 LIBRARIES = os.path.join(HAPROXY, "lib", "x86_64-linux-gnu")
 PORTS = {"http": 80, "https": 443}
@@ -117,7 +117,7 @@ backend screenrelay
     @staticmethod
     def missing():
         is_there = os.access(os.path.join(HAPROXY, "sbin", "haproxy"), os.X_OK)
-        return None if is_there else "haproxy is missing; Tools/setup --bench unpacks it"
+        return None if is_there else "haproxy is missing; Tools/setup unpacks it"
 
     def command(self, path):
         return [os.path.join(HAPROXY, "sbin", "haproxy"), "-db", "-f", path]

@@ -9,11 +9,13 @@ export function readLink(location) {
     // A stray % is then part of the name.
   }
   room = room.trim();
+  const name = room.split(",", 1)[0];
   const host = location.hostname.replace(/^\[|\]$/g, "");
   return {
     room,
-    name: room.split(",", 1)[0],
-    socket: `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`,
+    name,
+    // The name is for a proxy in front of several hosts. The first script of index.html opens the same address.
+    socket: `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws?room=${encodeURIComponent(name)}`,
     isLoopback: host === "localhost" || host.endsWith(".localhost") || host === "::1" || /^127(\.\d+){3}$/.test(host),
   };
 }

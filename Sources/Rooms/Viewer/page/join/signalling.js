@@ -203,5 +203,7 @@ export class Signalling {
 function socketTo(address) {
   const early = window.earlySocket;
   window.earlySocket = null;
-  return early?.url === address && early.readyState <= WebSocket.OPEN ? early : new WebSocket(address);
+  // A socket's address is normalized: a ' is %27 there.
+  const isSame = early?.url === new URL(address).href;
+  return isSame && early.readyState <= WebSocket.OPEN ? early : new WebSocket(address);
 }
