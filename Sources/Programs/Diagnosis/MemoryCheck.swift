@@ -71,21 +71,15 @@ struct MemoryCheck {
 
 /// The limits of the process (getrlimit(2)), which its children inherit.
 struct LimitCheck {
-    var files = limit(RLIMIT_NOFILE)
+    /// How many files a host may have open: it raises its limit as far as it is allowed to.
+    var files = OpenFiles.limit.highest
     var addresses = limit(RLIMIT_AS)
 
-    private static let minFiles: UInt64 = 256
     /// Threads reserve far more addresses than they ever use.
     private static let minAddresses: UInt64 = 1 << 30
 
     func findings() -> [Finding] {
-        var findings: [Finding] = []
-        if files < Self.minFiles {
-            findings.append(
-                Finding(
-                    "open-files", "a process may have only \(files) files open, and each viewer uses one or two",
-                    todo: "raise the limit: ulimit -n 1024, or LimitNOFILE= of the service"))
-        }
+        var findings = OpenFiles.findings(limit: files)
         if addresses < Self.minAddresses {
             findings.append(
                 Finding(
@@ -100,5 +94,47 @@ struct LimitCheck {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(resource.rawValue), &limit) == 0 else { return .max }
         return UInt64(limit.rlim_cur)
+    }
+}
+
+/// The number of files that this process may have open at once.
+public enum OpenFiles {
+    /// The descriptors of a viewer: its WebSocket, and its media if that comes over TCP.
+    private static let perViewer: UInt64 = 2
+    /// The descriptors for everything else: ports, captures, recordings and pushes.
+    private static let reserve: UInt64 = 256
+    /// The viewers that a host accepts.
+    private static let viewers: UInt64 = 4096
+
+    /// Raises this process's limit as far as it is allowed to. Returns the problem if that isn't enough for the viewers
+    /// that a host accepts. Any thread.
+    public static func raiseLimit() -> [Finding] {
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        var limits = rlimit()
+        if getrlimit(resource, &limits) == 0 {
+            limits.rlim_cur = limits.rlim_max
+            setrlimit(resource, &limits)
+        }
+        return findings(limit: limit.current)
+    }
+
+    /// The limit that applies, and the one up to which it can be raised.
+    static var limit: (current: UInt64, highest: UInt64) {
+        var limits = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits) == 0 else { return (.max, .max) }
+        return (UInt64(limits.rlim_cur), UInt64(limits.rlim_max))
+    }
+
+    /// The problem of a host that may have only `limit` files open.
+    static func findings(limit: UInt64) -> [Finding] {
+        let allowed = (max(limit, reserve) - reserve) / perViewer
+        guard allowed < viewers else { return [] }
+        let needed = reserve + viewers * perViewer
+        return [
+            Finding(
+                "open-files", "a host may have only \(limit) files open, enough for \(allowed) viewers",
+                todo: "for \(viewers) viewers, raise the hard limit to \(needed): LimitNOFILE= of the service, or "
+                    + "ulimit -n as root")
+        ]
     }
 }

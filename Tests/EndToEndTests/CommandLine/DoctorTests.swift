@@ -98,6 +98,17 @@ extension EndToEnd {
                 "640x480")
         }
 
+        @Test("a limit of open files that a host can't raise enough is named with the viewers that it allows")
+        func openFiles() throws {
+            let screen = try VirtualScreen(Self.size)
+            func prefix(_ limit: String) -> [String] { ["sh", "-c", "ulimit \(limit); exec \"$@\"", "sh"] }
+            try expectFault(
+                RunningProgram.anyPorts, on: screen.name, prefix: prefix("-n 1024"), says: "only 1024 files open",
+                "for 384 viewers", "LimitNOFILE=")
+            let sound = try doctor(RunningProgram.anyPorts, on: screen.name, prefix: prefix("-S -n 300"))
+            #expect(sound.lines == ["Nothing is wrong."])
+        }
+
         @Test("the ports of a running host are taken, by a process with its number")
         func ports() throws {
             let screen = try VirtualScreen(Self.size)

@@ -1,6 +1,7 @@
 import BrowserDriver
 import Glibc
 import MediaTypes
+import Processes
 import TestSupport
 import Testing
 

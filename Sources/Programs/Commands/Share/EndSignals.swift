@@ -23,7 +23,6 @@ final class EndSignals: Sendable {
     /// Blocks the signals in this thread and in all threads that it starts later. Nil if no descriptor is left.
     init?() {
         signal(SIGPIPE, SIG_IGN)
-        raiseDescriptorLimit()
         guard let wake = EventFD() else { return nil }
         self.wake = wake
         signals = signalDescriptor(for: [SIGINT, SIGTERM, SIGUSR1, SIGHUP])
@@ -108,12 +107,4 @@ final class EndSignals: Sendable {
             wake.consume()
         }
     }
-}
-
-/// Viewers, players and captures need a descriptor each, so raise the cautious default limit as far as allowed.
-private func raiseDescriptorLimit() {
-    var limit = rlimit()
-    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
-    limit.rlim_cur = limit.rlim_max
-    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
 }

@@ -1,4 +1,5 @@
 import CommandLine
+import Diagnosis
 import Ingest
 import LinkTransport
 import Pulling
@@ -71,6 +72,7 @@ enum HostCommand {
         let rtsp = try RTSPOption(options, configuration, socket: sockets.rtsp)
         let log = HostOptions.log(options, level: try options.required("log", as: ValueFormat<EventLog.Level>.choice))
         if let warning = sockets.warning(options) { log.warning(warning) }
+        for finding in OpenFiles.raiseLimit() { log.warning(finding.line) }
         guard let end = EndSignals() else {
             return Program.fail("no descriptor left for signals", .system)
         }

@@ -1,5 +1,6 @@
 import CaptureLink
 import CommandLine
+import Diagnosis
 import Glibc
 import Ingest
 import LinkTransport
@@ -61,6 +62,7 @@ enum ShareCommand {
         let limits = capture.limits
         let shared = picked ?? capture.sharedName ?? display
         let arguments = capture.arguments + ["--log", verbosity.rawValue] + confinement.arguments
+        for finding in OpenFiles.raiseLimit() { log.warning(finding.line) }
         guard let end = EndSignals() else {
             return Program.fail("no descriptor left for signals", .system)
         }
