@@ -9,7 +9,7 @@ import TrackHub
 
 /// The media thread's loop. It owns the socket and every session, and waits for the next event: a datagram, a picture,
 /// a command, or a session's deadline.
-final class MediaLoop: DatagramSink {
+final class MediaLoop {
     /// The largest datagram that a peer has reason to send. A longer one is treated as empty.
     static let datagramRoom = 2048
     static let ending = "the host is ending"
@@ -40,19 +40,20 @@ final class MediaLoop: DatagramSink {
     var chromaDeadline = MonotonicTime.distantFuture
     var stunQueries: STUNQueries
     let sharedAddresses: SharedAddresses
-    private var checkLimiter = CheckRateLimiter()
+    var checkLimiter = CheckRateLimiter()
     var load: LoopLoad
     var nextRateDecision = MonotonicTime.zero
     private var isStopped = false
-    private var entries: [pollfd]
+    /// What the thread waits for: the UDP socket, the inbox and the TCP connections.
+    var entries: [pollfd]
     /// The datagrams of one session that leave together.
-    private var batch = DatagramBatch()
+    var batch = DatagramBatch()
     /// Whether the kernel may divide a batch into its datagrams.
-    private var segments: Bool
+    var segments: Bool
     /// The datagrams that the socket had no room for.
-    private var waiting = WaitingDatagrams()
+    var waiting = WaitingDatagrams()
     /// The sessions that wait for room in the socket, in the order of their turns.
-    private var stalled: [PeerSession] = []
+    var stalled: [PeerSession] = []
 
     init(
         sockets: consuming MediaSockets, context: DTLSContext, inbox: MediaCommandQueue,
@@ -100,6 +101,7 @@ final class MediaLoop: DatagramSink {
             lines.reportWithheld(now: now)
         }
         for session in sessions.all { session.close(now: MonotonicTime.now()) }
+        sendBatch()
         // The sessions hold a reference to this object as their sink, so any that is not released would keep the socket
         // open.
         stalled.removeAll()
@@ -108,66 +110,6 @@ final class MediaLoop: DatagramSink {
         for offer in unanswered.values { offer.giveUp(Self.ending) }
         shareStatistics(now: MonotonicTime.now())
         for command in inbox.close() { refuse(command) }
-    }
-
-    func send(_ datagram: [UInt8], along path: NetworkPath) -> Bool {
-        owner.check()
-        guard path.peer.connection == 0 else { return streams.send(datagram, over: path.peer.connection) }
-        if !batch.takes(datagram, along: path) { sendBatch() }
-        // Waiting datagrams go first.
-        guard waiting.isEmpty else {
-            hold(datagram, along: path)
-            return false
-        }
-        batch.append(datagram, along: path)
-        return true
-    }
-
-    /// Sends the datagrams that have been collected. If the socket has no room for them, they wait, and the result is
-    /// false.
-    @discardableResult
-    private func sendBatch() -> Bool {
-        guard let path = batch.path else { return true }
-        defer { batch.removeAll() }
-        if batch.count > 1, segments {
-            switch socket.send(batch.bytes, inSegmentsOf: batch.segmentByteCount, along: path) {
-            case .done: return true
-            case .noRoom:
-                for index in 0..<batch.count { hold(Array(batch[index]), along: path) }
-                return false
-            case .unsupported(let isForever): segments = !isForever
-            }
-        }
-        for index in 0..<batch.count {
-            if waiting.isEmpty, socket.send(batch[index], along: path) { continue }
-            hold(Array(batch[index]), along: path)
-        }
-        return waiting.isEmpty
-    }
-
-    /// Keeps a datagram until the socket has room.
-    private func hold(_ datagram: [UInt8], along path: NetworkPath) {
-        if !waiting.append(datagram, along: path) { record.drops.udpPackets += 1 }
-    }
-
-    func admitsCheck(now: MonotonicTime) -> Bool { checkLimiter.take(now: now) }
-
-    /// Sends waiting datagrams as far as there is room, then lets the stalled sessions continue in turn. A session that
-    /// fills the socket again gets its next turn last.
-    private func sendWaiting(now: MonotonicTime) {
-        guard entries[0].revents & Int16(POLLOUT) != 0 else { return }
-        waiting.drain { socket.send($0, along: $1) }
-        let turns = stalled
-        stalled.removeAll()
-        for (index, session) in turns.enumerated() {
-            guard waiting.isEmpty else {
-                stalled.insert(contentsOf: turns[index...], at: 0)
-                return
-            }
-            session.isQueuedForRoom = false
-            session.resume(now: now)
-            note(session)
-        }
     }
 
     // MARK: Waiting
