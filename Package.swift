@@ -67,6 +67,7 @@ let package = Package(
             name: "ScreenRelayTestTools",
             targets: [
                 "BrowserDriver", "Processes", "CommandLine", "CaptureLink", "LinkTransport", "SecureTransport",
+                "ByteCoding", "Clocks", "MediaTypes", "RTP", "SDP", "STUN", "Threading",
             ]),
         .library(name: "CSRTP", targets: ["CSRTP"]),
         .executable(name: "screenrelay-scene", targets: ["screenrelay-scene"]),

@@ -27,5 +27,10 @@ let package = Package(
                 .product(name: "CSRTP", package: "ScreenRelay"),
             ],
             swiftSettings: settings),
+        .target(name: "CBench"),
+        .executableTarget(
+            name: "bench-viewers",
+            dependencies: ["CBench", .product(name: "ScreenRelayTestTools", package: "ScreenRelay")],
+            swiftSettings: settings),
     ]
 )

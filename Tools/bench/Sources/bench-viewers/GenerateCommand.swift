@@ -1,0 +1,111 @@
+import CBench
+import Clocks
+import CommandLine
+import MediaTypes
+
+/// `bench-viewers generate`: many viewers in one thread.
+enum GenerateCommand {
+    static let command = Command(
+        name: "generate",
+        summary: "Joins a room as many viewers over WHEP, in one thread, and prints what they get.",
+        options: [
+            Option(
+                long: "token", value: .required("TOKEN"), help: "the Bearer token; an invite link has it already"),
+            Option(
+                long: "viewers", short: "n", value: .required("COUNT"), help: "the number of viewers", default: "1"),
+            Option(long: "join-rate", value: .required("COUNT"), help: "joins per second", default: "50"),
+            Option(
+                long: "feedback", value: .required("KIND"),
+                help: "what viewers report: all that Chromium does, only receiver reports, or none",
+                default: "all", choices: Plan.Feedback.allCases.map(\.rawValue)),
+            Option(long: "no-offer", help: "offer no transport-wide feedback"),
+            Option(
+                long: "sample", value: .required("COUNT"),
+                help: "one viewer of so many decrypts all packets, and checks that they are authentic; 0: none",
+                default: "50"),
+            Option(
+                long: "warm", value: .required("TIME"), help: "the time between the last join and the measurement",
+                default: "3s"),
+            Option(
+                long: "seconds", short: "s", value: .required("TIME"), help: "the length of the measurement",
+                default: "10s"),
+            Option(
+                long: "pause", value: .required("MS"),
+                help: "sleep so many milliseconds between two looks at the sockets, so that the host needn't wake this "
+                    + "program for each packet; 0: wait for packets",
+                default: "1"),
+            Option(long: "core", value: .required("NUMBER"), help: "run only on this processor"),
+            Option(
+                long: "json",
+                help: "print one JSON object per line: the event measuring, then measured, then result"),
+        ],
+        operands: Operands(
+            name: "ADDRESS", count: 1...1,
+            help: "a WHEP endpoint, http://HOST:PORT/PATH, or an invite link of a ScreenRelay host"),
+        examples: [
+            Example(
+                "bench-viewers generate --viewers 100 --core 1 'http://127.0.0.1:8080/#screen,TOKEN'",
+                "A hundred viewers of a host.")
+        ])
+
+    static func run(_ options: ParsedOptions) throws -> ExitCode {
+        let text = options.operands.first ?? ""
+        guard let address = WHEPAddress(text, token: options.value("token")) else {
+            throw UsageError("'\(text)': not an address of WHEP; write it like http://127.0.0.1:8080/whep/screen")
+        }
+        let pause = try options.required("pause", as: .integer(0...50, what: "number of milliseconds"))
+        let plan = Plan(
+            address: address,
+            viewers: try options.required("viewers", as: .integer(1...20_000, what: "number of viewers")),
+            joinRate: try options.required("join-rate", as: .integer(1...10_000, what: "number of joins")),
+            feedback: try options.required("feedback", as: .choice),
+            offersTransportFeedback: !options.has("no-offer"),
+            sample: try options.required("sample", as: .integer(0...20_000, what: "number of viewers")),
+            warmUp: try options.required("warm", as: .duration),
+            length: try options.required("seconds", as: .duration), pause: .milliseconds(Int64(pause)))
+        try pin(options, "core")
+        let isJSON = options.has("json")
+        let results = try measure(plan) { event in
+            if isJSON { StandardStreams.print("{\"event\": \"\(event)\"}\n") }
+        }
+        StandardStreams.print(isJSON ? results.json.text + "\n" : results.table)
+        return results.failures.count == 0 ? .success : .unavailable
+    }
+
+    /// Binds this thread, and those that it starts later, to the processor that an option names, if it is given.
+    static func pin(_ options: ParsedOptions, _ option: String) throws {
+        guard let core = try options.value(option, as: .integer(0...1023, what: "processor")) else { return }
+        guard cbench_pin(Int32(core)) == 0 else { throw BenchFailure.system("--\(option) \(core)") }
+    }
+
+    /// Lets all viewers join, and measures.
+    ///
+    /// - Parameter tell: called with `measuring` when the measurement begins, and `measured` when it is over.
+    private static func measure(_ plan: Plan, tell: (String) -> Void) throws -> Results {
+        let loop = try ViewerLoop(plan)
+        let began = MonotonicTime.now()
+        let (joining, threads) = loop.startJoining()
+        let ramp = Interval.seconds(Int64(plan.viewers / plan.joinRate + 30))
+        loop.run(until: began + ramp) { loop.viewers.allSatisfy(\.isSettled) }
+        let rampSeconds = (MonotonicTime.now() - began).seconds
+        joining.stop()
+        loop.run(until: .now() + plan.warmUp)
+
+        let before = (counters: loop.counters, cpu: cbench_cpu_time(), time: MonotonicTime.now())
+        loop.surroundings.table.isCounting = true
+        tell("measuring")
+        loop.run(until: before.time + plan.length)
+        tell("measured")
+        loop.surroundings.table.isCounting = false
+        let after = (counters: loop.counters, cpu: cbench_cpu_time(), time: MonotonicTime.now())
+
+        // What is still on its way, or is repeated, belongs to pictures that count.
+        loop.run(until: .now() + .seconds(1))
+        for viewer in loop.viewers { viewer.close() }
+        for thread in threads { thread.join(until: .now() + .seconds(1)) }
+        return Results(
+            plan: plan, viewers: loop.viewers, pictures: loop.surroundings.table.pictures,
+            counters: after.counters - before.counters, rampSeconds: rampSeconds,
+            seconds: (after.time - before.time).seconds, cpuTime: after.cpu - before.cpu)
+    }
+}

@@ -1,0 +1,37 @@
+import CommandLine
+import Glibc
+
+/// Watches a room as many viewers at once, and measures the least that sending to them can cost.
+@main
+enum ViewersBench {
+    static let program = "bench-viewers"
+
+    private static let commands = CommandSet(
+        program: program,
+        summary: "Watches a room as many WebRTC viewers in one thread, and measures the least that sending costs here.",
+        version: programVersion, commands: [GenerateCommand.command, FloorCommand.command],
+        firstCommands: [GenerateCommand.command.name, FloorCommand.command.name])
+
+    static func main() {
+        exit(
+            commands.run(complete: { _, options in options }) { command, options in
+                switch command {
+                case FloorCommand.command.name: try FloorCommand.run(options).rawValue
+                default: try GenerateCommand.run(options).rawValue
+                }
+            })
+    }
+}
+
+/// Why something can't be measured, in words for the user.
+struct BenchFailure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+
+    /// The failure of a system call, whose reason is in `errno`.
+    static func system(_ step: String) -> BenchFailure {
+        let number = errno
+        return BenchFailure("\(step): \(String(cString: strerror(number)))")
+    }
+}

@@ -1,0 +1,152 @@
+import ByteCoding
+import CommandLine
+import MediaTypes
+
+/// What was measured.
+struct Results {
+    let plan: Plan
+    let viewers: [Viewer]
+    let pictures: [PictureTable.Picture]
+    let counters: Counters
+    /// From the first request to the last viewer's first picture.
+    let rampSeconds: Double
+    let seconds: Double
+    /// The CPU time of the thread that has the viewers, in nanoseconds, during the measurement.
+    let cpuTime: Int64
+
+    private var joined: [Viewer] { viewers.filter { $0.firstPicture != nil } }
+    private var counted: [PictureTable.Picture] { pictures.filter(\.isCounted) }
+
+    /// The first failure and the number of viewers that failed.
+    var failures: (count: Int, first: String?) {
+        let failed = viewers.filter { $0.firstPicture == nil || $0.failure != nil }
+        return (failed.count, failed.lazy.compactMap(\.failure).first ?? (failed.isEmpty ? nil : "no picture in time"))
+    }
+
+    /// The share of whole pictures in percent: of all viewers together, and of the one with the fewest.
+    private var wholeShare: (total: Double, worst: Double) {
+        let expected = counted.count
+        let counts = joined.map(\.wholePictures)
+        guard expected > 0, let least = counts.min() else { return (0, 0) }
+        return (
+            100 * Double(counts.reduce(0, +)) / Double(expected * counts.count), 100 * Double(least) / Double(expected)
+        )
+    }
+
+    /// Milliseconds from a request to the first whole picture.
+    private var joinTimes: Distribution {
+        Distribution(joined.compactMap { viewer in viewer.firstPicture.map { ($0 - viewer.began).seconds * 1000 } })
+    }
+
+    /// Milliseconds between the first and the last viewer that got all of a picture.
+    private var spreads: Distribution {
+        Distribution(counted.filter { $0.whole > 1 }.map { ($0.last - $0.first).seconds * 1000 })
+    }
+
+    /// The results as fields of a JSON object.
+    var json: JSONFields {
+        let share = wholeShare
+        let failures = failures
+        var fields = JSONFields()
+        fields.add("event", text: "result")
+        fields.add("viewers", plan.viewers)
+        fields.add("joined", joined.count)
+        fields.add("failed", failures.count)
+        if let first = failures.first { fields.add("failure", text: first) }
+        fields.add("ramp_s", rampSeconds)
+        fields.add("seconds", seconds)
+        fields.add("pictures", counted.count)
+        fields.add("pictures_of_one", plan.viewers > 1 ? counted.count(where: { $0.whole <= 1 }) : 0)
+        fields.add("whole_percent", share.total)
+        fields.add("whole_percent_worst", share.worst)
+        fields.add("packets", counters.packets)
+        fields.add("bytes", counters.bytes)
+        fields.add("retransmissions", counters.retransmissions)
+        fields.add("paddings", counters.paddings)
+        fields.add("duplicates", counters.duplicates)
+        fields.add("forgeries", counters.forgeries)
+        fields.add("requests", counters.requests)
+        fields.add("key_frame_requests", counters.keyFrameRequests)
+        fields.add("reports", counters.reports)
+        fields.add("lost_packets", counters.lostPackets)
+        fields.add("broken_pictures", counters.brokenPictures)
+        fields.add("drops", counters.drops)
+        fields.add("join_ms", joinTimes)
+        fields.add("spread_ms", spreads)
+        fields.add("cpu_percent", Double(cpuTime) / 1e7 / seconds)
+        return fields
+    }
+
+    /// The results for people.
+    var table: String {
+        let share = wholeShare
+        let failures = failures
+        var table = TextTable()
+        func number(_ value: Double) -> String { DecimalText.fixed(value, digits: 2) }
+        table.add(["viewers", "\(joined.count) of \(plan.viewers) joined in \(number(rampSeconds)) s"])
+        if let first = failures.first { table.add(["failed", "\(failures.count): \(first)"], limit: 200) }
+        table.add(["pictures", "\(counted.count) in \(number(seconds)) s"])
+        table.add(["whole", "\(number(share.total)) %, the worst viewer \(number(share.worst)) %"])
+        let rate = Double(counters.packets) / seconds
+        table.add(["packets", "\(counters.packets), \(number(rate)) per second, \(counters.bytes) bytes"])
+        table.add([
+            "repeated", "\(counters.retransmissions), padding \(counters.paddings), duplicates \(counters.duplicates)",
+        ])
+        table.add(["requested", "\(counters.requests), key frames \(counters.keyFrameRequests)"])
+        table.add(["lost", "\(counters.lostPackets), broken pictures \(counters.brokenPictures)"])
+        table.add(["not authentic", "\(counters.forgeries)"])
+        table.add(["join, ms", joinTimes.text])
+        table.add(["spread, ms", spreads.text])
+        table.add(["our own CPU", "\(number(Double(cpuTime) / 1e7 / seconds)) % of a core, \(counters.drops) drops"])
+        return table.text
+    }
+}
+
+/// The median, the 95th percentile and the maximum of some values.
+struct Distribution {
+    private let values: [Double]
+
+    init(_ values: [Double]) { self.values = values.sorted() }
+
+    var median: Double { at(0.5) }
+    var p95: Double { at(0.95) }
+    var max: Double { values.last ?? 0 }
+
+    var text: String {
+        func number(_ value: Double) -> String { DecimalText.fixed(value, digits: 1) }
+        return "median \(number(median)), p95 \(number(p95)), max \(number(max))"
+    }
+
+    /// The nearest rank: the smallest value that this part of them doesn't exceed.
+    private func at(_ part: Double) -> Double {
+        let rank = Int((part * Double(values.count)).rounded(.up)) - 1
+        return values.indices.contains(rank) ? values[rank] : 0
+    }
+}
+
+/// The fields of a JSON object, written in their order.
+struct JSONFields {
+    private var fields: [String] = []
+
+    mutating func add(_ name: String, _ value: Int) { fields.append("\"\(name)\": \(value)") }
+
+    mutating func add(_ name: String, _ value: Double) {
+        fields.append("\"\(name)\": \(DecimalText.fixed(value, digits: 3))")
+    }
+
+    mutating func add(_ name: String, text: String) {
+        // What JSON has to escape is left out: the texts are our own and servers' messages.
+        let plain = text.unicodeScalars.filter { $0.value >= 0x20 && $0 != "\"" && $0 != "\\" }
+        fields.append("\"\(name)\": \"\(String(String.UnicodeScalarView(plain)))\"")
+    }
+
+    mutating func add(_ name: String, _ value: Distribution) {
+        var parts = JSONFields()
+        parts.add("median", value.median)
+        parts.add("p95", value.p95)
+        parts.add("max", value.max)
+        fields.append("\"\(name)\": \(parts.text)")
+    }
+
+    var text: String { "{\(fields.joined(separator: ", "))}" }
+}

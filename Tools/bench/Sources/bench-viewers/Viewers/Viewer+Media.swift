@@ -1,0 +1,123 @@
+import MediaTypes
+import RTP
+import SecureTransport
+
+/// The packets of the video, which stay encrypted as far as possible, and the host's reports.
+extension Viewer {
+    func receiveMedia(_ bytes: UnsafeRawBufferPointer, arrival: MonotonicTime, now: MonotonicTime) {
+        counters.packets += 1
+        counters.bytes += bytes.count
+        if surroundings.plan.sendsTransportFeedback,
+            let number = bytes.rtpExtension(ViewerOffer.transportNumberID)
+        {
+            arrivals.note(number, at: arrival)
+        }
+        guard !ViewerOffer.isRetransmission(bytes.rtpPayloadType) else {
+            return receiveRetransmission(bytes, arrival: arrival, now: now)
+        }
+        if isSample, protector != nil { _ = decrypt(bytes) }
+        let number = bytes.rtpSequenceNumber
+        if stream?.source != bytes.rtpSource {
+            stream = ReceivedStream(source: bytes.rtpSource, first: number)
+            statistics = ReceptionStatistics(.video)
+            latestPicture = nil
+        }
+        let header = RTPPacketHeader(
+            marker: bytes.rtpMarker, payloadType: PayloadType(bytes.rtpPayloadType),
+            sequenceNumber: SequenceNumber(number), timestamp: RTPTimestamp(bytes.rtpTimestamp),
+            ssrc: SSRC(bytes.rtpSource))
+        statistics.note(header, now: arrival)
+        insert(number, of: bytes, arrival: arrival, now: now)
+    }
+
+    /// The original number of a retransmission is encrypted (RFC 4588 section 4); its timestamp and marker aren't.
+    private func receiveRetransmission(
+        _ bytes: UnsafeRawBufferPointer, arrival: MonotonicTime, now: MonotonicTime
+    ) {
+        guard decrypt(bytes), let packet = try? RTPPacket(parsing: surroundings.scratch[...]) else { return }
+        let payload = packet.payload
+        guard payload.count >= 2 else {
+            counters.paddings += 1
+            return
+        }
+        counters.retransmissions += 1
+        guard stream != nil else { return }
+        let number = UInt16(payload[payload.startIndex]) << 8 | UInt16(payload[payload.startIndex + 1])
+        insert(number, of: bytes, arrival: arrival, now: now)
+    }
+
+    private func insert(
+        _ number: UInt16, of bytes: UnsafeRawBufferPointer, arrival: MonotonicTime, now: MonotonicTime
+    ) {
+        let timestamp = bytes.rtpTimestamp
+        let isNew = stream?.receive(
+            number, timestamp: timestamp, isMarked: bytes.rtpMarker, arrival: arrival, now: now)
+        if isNew == false { counters.duplicates += 1 }
+        // The picture counts from its first packet on, whether it becomes whole or not.
+        if latestPicture?.timestamp != timestamp { lookUp(timestamp) }
+        collectPictures()
+    }
+
+    /// Notes the pictures that are whole now.
+    func collectPictures() {
+        guard let count = stream?.whole.count, count > 0 else { return }
+        defer { stream?.whole.removeAll(keepingCapacity: true) }
+        for index in 0..<count {
+            guard let picture = stream?.whole[index] else { return }
+            noteFirstPicture(at: picture.arrival)
+            if latestPicture?.timestamp != picture.timestamp { lookUp(picture.timestamp) }
+            guard let place = latestPicture?.place, timelineOffset != nil else { continue }
+            if surroundings.table.noteWhole(place, at: picture.arrival) { wholePictures += 1 }
+        }
+    }
+
+    /// Finds the picture with this timestamp among all viewers' pictures.
+    private func lookUp(_ timestamp: UInt32) {
+        guard let offset = timelineOffset else { return }
+        let (place, correction) = surroundings.table.place(of: timestamp &+ offset)
+        timelineOffset = offset &+ correction
+        latestPicture = (timestamp, place)
+    }
+
+    // MARK: The host's reports
+
+    func receiveControl(_ bytes: UnsafeRawBufferPointer, arrival: MonotonicTime) {
+        guard let protector else { return }
+        surroundings.scratch.removeAll(keepingCapacity: true)
+        surroundings.scratch.append(contentsOf: bytes)
+        guard opens({ (packet: inout [UInt8]) throws(SecureTransportError) in try protector.unprotectRTCP(&packet) }),
+            let packets = try? RTCPPacket.parse(surroundings.scratch[...])
+        else { return }
+        for case .senderReport(let report) in packets where report.ssrc.rawValue == stream?.source {
+            statistics.note(report, now: arrival)
+            if timelineOffset == nil { timelineOffset = Self.ticks(of: report.ntpTime) &- report.rtpTimestamp.rawValue }
+        }
+    }
+
+    /// A time in ticks of the video's clock; wraps.
+    private static func ticks(of time: NTPTime) -> UInt32 {
+        let (seconds, fraction) = (time.rawValue >> 32, time.rawValue & 0xFFFF_FFFF)
+        return UInt32(truncatingIfNeeded: seconds &* 90_000 &+ ((fraction &* 90_000) >> 32))
+    }
+
+    // MARK: SRTP
+
+    /// Decrypts a packet to the scratch array. Returns false without keys, and for a packet that isn't authentic or
+    /// was decrypted before.
+    private func decrypt(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard let protector else { return false }
+        surroundings.scratch.removeAll(keepingCapacity: true)
+        surroundings.scratch.append(contentsOf: bytes)
+        return opens { (packet: inout [UInt8]) throws(SecureTransportError) in try protector.unprotect(&packet) }
+    }
+
+    private func opens(_ step: (inout [UInt8]) throws(SecureTransportError) -> Void) -> Bool {
+        do throws(SecureTransportError) {
+            try step(&surroundings.scratch)
+            return true
+        } catch {
+            if error == .authenticationFailed { counters.forgeries += 1 }
+            return false
+        }
+    }
+}
