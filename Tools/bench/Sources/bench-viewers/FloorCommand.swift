@@ -41,10 +41,9 @@ enum FloorCommand {
             packetsPerPicture: try options.required("packets-per-picture", as: .packetsPerPicture),
             length: try options.required("seconds", as: .duration), areConnected: !options.has("unconnected"),
             readingCore: try options.value("core", as: .integer(0...1023, what: "processor")),
+            sendingCore: try options.value("sender-core", as: .integer(0...1023, what: "processor")),
             pause: .milliseconds(Int64(pause)))
-        let floor = try Floor(settings)
-        try GenerateCommand.pin(options, "sender-core")
-        let figures = try floor.measure()
+        let figures = try Floor(settings).measure()
         guard options.has("json") else {
             func number(_ value: Double) -> String { DecimalText.fixed(value, digits: 3) }
             var table = TextTable()

@@ -63,19 +63,17 @@ enum GenerateCommand {
             sample: try options.required("sample", as: .integer(0...20_000, what: "number of viewers")),
             warmUp: try options.required("warm", as: .duration),
             length: try options.required("seconds", as: .duration), pause: .milliseconds(Int64(pause)))
-        try pin(options, "core")
+        if let core = try options.value("core", as: .integer(0...1023, what: "processor")),
+            cbench_pin(Int32(core)) != 0
+        {
+            throw BenchFailure.system("--core \(core)")
+        }
         let isJSON = options.has("json")
         let results = try measure(plan) { event in
             if isJSON { StandardStreams.print("{\"event\": \"\(event)\"}\n") }
         }
         StandardStreams.print(isJSON ? results.json.text + "\n" : results.table)
         return results.failures.count == 0 ? .success : .unavailable
-    }
-
-    /// Binds this thread, and those that it starts later, to the processor that an option names, if it is given.
-    static func pin(_ options: ParsedOptions, _ option: String) throws {
-        guard let core = try options.value(option, as: .integer(0...1023, what: "processor")) else { return }
-        guard cbench_pin(Int32(core)) == 0 else { throw BenchFailure.system("--\(option) \(core)") }
     }
 
     /// Lets all viewers join, and measures.

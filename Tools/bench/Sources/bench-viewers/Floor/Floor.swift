@@ -18,6 +18,8 @@ final class Floor {
         var areConnected: Bool
         /// The processor of the thread that reads; nil for any.
         var readingCore: Int?
+        /// The processor of the thread that calls ``Floor/measure()``; nil for any.
+        var sendingCore: Int?
         /// How long that thread sleeps between two looks at its sockets.
         var pause: Interval
     }
@@ -57,7 +59,7 @@ final class Floor {
             count: settings.readers, senderPort: settings.areConnected ? cbench_port(socket) : nil,
             core: settings.readingCore, pause: settings.pause)
         ports = readers.ports
-        sessions = try (0..<settings.readers).map { try SRTPSession(keys: Self.keys($0)) }
+        sessions = try (0..<settings.readers).map { try SRTPSession(keys: Floor.keys($0)) }
         let most = Int(settings.packetsPerPicture.rounded(.up)) + 1
         buffer = .allocate(byteCount: most * settings.size + 64, alignment: 64)
         for index in buffer.indices { buffer[index] = UInt8(truncatingIfNeeded: index &* 157) }
@@ -76,6 +78,10 @@ final class Floor {
         defer {
             readers.stop()
             thread?.join(until: .now() + .seconds(2))
+        }
+        // Not before: a thread starts on the processors of the thread that starts it.
+        if let core = settings.sendingCore, cbench_pin(Int32(core)) != 0 {
+            throw BenchFailure.system("--sender-core \(core)")
         }
         let length = settings.length / Int64(Self.rounds)
         for _ in 0..<Self.rounds {

@@ -1,0 +1,1 @@
+"""Measures what many viewers cost a host for each packet, and what they get."""

@@ -1,0 +1,213 @@
+"""The command line, and one measurement for each number of viewers."""
+
+import argparse
+import dataclasses
+import json
+import os
+import shutil
+import sys
+
+from capture_bench.bench import REPOSITORY, build
+from capture_bench.options import Parser
+from capture_bench.outcome import carry_out, conclude, say
+from capture_bench.processes import TROUBLE, Failure, Missing
+from capture_bench.report import processor, table
+
+from .generator import Program
+from .host import Host
+from .recording import record
+
+PROGRAMS = ["screenrelay", "screenrelay-capture", "screenrelay-scene", "bench-viewers"]
+#: Seconds between the last join and the measurement, and those that the rest of a step may take.
+WARM, START = 3, 60
+
+
+@dataclasses.dataclass
+class Options:
+    viewers: list
+    seconds: float
+    feedback: str
+    no_offer: bool
+    join_rate: int
+    recording: str
+    length: float
+    size: tuple
+    bit_rate: int
+    host_core: int
+    core: int
+    programs: str
+    out: str
+
+
+def parse(arguments):
+    parser = Parser(
+        prog="Tools/bench/viewers",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Shows a recording of a scrolled text to more and more viewers, all in one process, and prints the\n"
+        "host's CPU time for each packet, what the viewers get, and the least that sending can cost on this\n"
+        "machine, measured in the same run. The host has one processor, and everything else another one.",
+        epilog="exit codes: 0 done; 64 usage; 69 something that is needed is missing; 70 a measurement failed twice.")
+    parser.add_argument("--viewers", default="1,10,100,500,1000", metavar="LIST", help="how many (1,10,100,500,1000)")
+    parser.add_argument("--seconds", type=float, default=10, metavar="S", help="how long each number counts (10)")
+    parser.add_argument("--feedback", choices=["all", "reports", "none"], default="all",
+                        help="what viewers report: all that Chromium does, only receiver reports, or none (all)")
+    parser.add_argument("--no-offer", action="store_true", help="viewers offer no transport-wide feedback")
+    parser.add_argument("--join-rate", type=int, default=50, metavar="N", help="joins per second (50)")
+    parser.add_argument("--recording", default=None, metavar="FILE",
+                        help="show this recording; without it, one of a scrolled text is made")
+    parser.add_argument("--length", type=float, default=9, metavar="S",
+                        help="the length of the recording that is made (9)")
+    parser.add_argument("--size", default="1920x1080", metavar="WxH", help="its size (1920x1080)")
+    parser.add_argument("--bitrate", type=int, default=600_000, metavar="BITS", help="its bit rate (600000)")
+    parser.add_argument("--host-core", type=int, default=0, metavar="N", help="the host's processor (0)")
+    parser.add_argument("--core", type=int, default=1, metavar="N", help="the processor of everything else (1)")
+    parser.add_argument("--programs", default=None, metavar="DIR",
+                        help="where %s are; without it they are built" % ", ".join(PROGRAMS))
+    parser.add_argument("--out", default="viewers-bench", metavar="DIR", help="where to write (viewers-bench)")
+    given = parser.parse_args(arguments)
+    try:
+        viewers = [int(one) for one in given.viewers.split(",")]
+        size = tuple(int(side) for side in given.size.split("x"))
+    except ValueError:
+        parser.error("--viewers %s, --size %s: write them like 1,10,100 and 1920x1080" % (given.viewers, given.size))
+    if min(viewers) < 1 or len(size) != 2:
+        parser.error("--viewers %s, --size %s: write them like 1,10,100 and 1920x1080" % (given.viewers, given.size))
+    if not 1 <= given.seconds <= 600 or not 1 <= given.length <= 600:
+        parser.error("--seconds and --length: from 1 to 600")
+    if given.join_rate < 1:
+        parser.error("--join-rate %d: at least 1" % given.join_rate)
+    if given.host_core == given.core:
+        parser.error("--host-core %d and --core %d: two processors are needed" % (given.host_core, given.core))
+    return Options(viewers, given.seconds, given.feedback, given.no_offer, given.join_rate, given.recording,
+                   given.length, size, given.bitrate, given.host_core, given.core, given.programs, given.out)
+
+
+class Bench:
+    def __init__(self, options, folder):
+        self.options, self.folder, self.count = options, folder, 0
+        if not shutil.which("taskset"):
+            raise Missing("taskset is missing; it is in the package util-linux")
+        for core in (options.host_core, options.core):
+            if core not in os.sched_getaffinity(0):
+                raise Missing("processor %d can't be used" % core)
+        self.programs = options.programs or build(
+            tell, PROGRAMS, os.path.join(REPOSITORY, "Tools", "bench"),
+            os.path.join(REPOSITORY, ".build", "viewers-bench"))
+        for name in PROGRAMS:
+            if not os.access(self.program(name), os.X_OK):
+                raise Missing("--programs %s: there is no %s" % (self.programs, name))
+        self.recording = options.recording or record(self.program, options, self.new_folder())
+
+    def program(self, name):
+        return os.path.join(os.path.abspath(self.programs), name)
+
+    def new_folder(self):
+        """Its path is short, because a Unix socket's path is short by law (108 bytes)."""
+        self.count += 1
+        folder = os.path.join(self.folder, "%d" % self.count)
+        os.makedirs(folder)
+        return folder
+
+    def generate(self, link, viewers, seconds, folder):
+        options = self.options
+        words = ["generate", "--viewers", str(viewers), "--join-rate", str(options.join_rate), "--warm", "%ds" % WARM,
+                 "--seconds", "%gs" % seconds, "--feedback", options.feedback, "--core", str(options.core)]
+        return Program(self.program("bench-viewers"), words + ["--no-offer"] * options.no_offer + [link], folder)
+
+    def measure(self, viewers):
+        """A row: a host of its own, so that its memory is that of these viewers."""
+        options, folder = self.options, self.new_folder()
+        limit = START + viewers / options.join_rate + options.seconds
+        host = Host(self.program, self.recording, options, folder)
+        try:
+            # The first viewer of a host waits for the replay as well.
+            with self.generate(host.link, 1, 1, folder) as first:
+                if first.wait_for("result", START)["joined"] != 1:
+                    raise Failure("the first viewer got no picture")
+            memory = host.memory()
+            with self.generate(host.link, viewers, options.seconds, folder) as crowd:
+                crowd.wait_for("measuring", limit)
+                before = host.threads()
+                crowd.wait_for("measured", options.seconds + 30)
+                after, grown = host.threads(), host.memory() - memory
+                result = crowd.wait_for("result", 30)
+            host.require_running()
+        finally:
+            host.close()
+        if not result["packets"] or not result["joined"]:
+            raise Failure("the viewers got nothing: %s" % result.get("failure"))
+        threads = {name: time - before.get(name, 0) for name, time in after.items()}
+        return {**result, "threads_ns": threads, "memory_kib": grown / result["joined"],
+                **self.cost(threads, result), **self.floor(viewers, result, folder)}
+
+    def cost(self, threads, result):
+        """The host's CPU time: percent of a processor, and microseconds for each packet."""
+        used = {"host": sum(threads.values()), "media": threads.get("media", 0)}
+        return {key: value for name, time in used.items() for key, value in (
+            (name + "_percent", time / 1e7 / result["seconds"]), (name + "_us", time / 1e3 / result["packets"]))}
+
+    def floor(self, viewers, result, folder):
+        """The least that these packets can cost on this machine."""
+        size = round(result["bytes"] / result["packets"])
+        pictures = result["pictures"] * result["joined"]
+        media = result["packets"] - result["retransmissions"] - result["paddings"]
+        train = min(40, max(1, media / pictures)) if pictures else 2.6
+        words = ["floor", "--viewers", str(viewers), "--size", str(min(1472, max(64, size))), "--packets-per-picture",
+                 "%.2f" % train, "--seconds", "1s", "--core", str(self.options.core), "--sender-core",
+                 str(self.options.host_core)]
+        with Program(self.program("bench-viewers"), words, folder) as program:
+            found = program.wait_for("floor", START)
+        return {"packet_bytes": size, "packets_per_picture": train,
+                **{"floor_" + key: found[key] for key in ("encryption_us", "sendto_us", "segmented_us",
+                                                          "dropped_percent")}}
+
+
+def row(one):
+    return ["%d" % one["joined"], "%.1f" % one["host_percent"], "%.2f" % one["host_us"], "%.2f" % one["media_us"],
+            "%.2f, %.2f" % (one["floor_sendto_us"], one["floor_segmented_us"]),
+            "%.2f" % (one["media_us"] / max(1e-3, one["floor_sendto_us"])),
+            "%.2f, %.2f" % (one["whole_percent"], one["whole_percent_worst"]), "%.1f" % one["spread_ms"]["p95"],
+            "%.0f" % one["join_ms"]["p95"], "%.0f" % one["memory_kib"], "%d" % one["retransmissions"],
+            "%.0f, %d" % (one["cpu_percent"], one["drops"])]
+
+
+COLUMNS = ["viewers", "host, % of a core", "µs per packet", "of that media", "floor: sendto, UDP_SEGMENT",
+           "media / sendto", "whole pictures %: all, worst viewer", "spread p95 ms", "join p95 ms", "KiB per viewer",
+           "retransmissions", "bench-viewers: %, drops"]
+
+
+def tell(text):
+    say("viewers", text)
+
+
+def measure_all(options, folder):
+    bench, rows, failures = Bench(options, folder), [], []
+    for viewers in options.viewers:
+        for attempt in (1, 2):
+            try:
+                rows.append(bench.measure(viewers))
+                tell("%d viewers: %s" % (viewers, ", ".join(row(rows[-1]))))
+                break
+            except TROUBLE as error:
+                tell("%d viewers failed%s: %s" % (viewers, "" if attempt == 1 else " again", error))
+        else:
+            failures.append("%d viewers" % viewers)
+    os.makedirs(options.out, exist_ok=True)
+    with open(os.path.join(options.out, "viewers.json"), "w") as file:
+        json.dump({"options": vars(options), "processor": processor(), "rows": rows, "failures": failures}, file,
+                  indent=1)
+    if rows:
+        print("\n".join(table(COLUMNS, [row(one) for one in rows])))
+        print("\n%s, feedback: %s; %.1f packets per picture of %d bytes." % (
+            processor(), options.feedback, rows[-1]["packets_per_picture"], rows[-1]["packet_bytes"]))
+    failures += ["%d of %d viewers: %s" % (one["failed"], one["viewers"], one["failure"])
+                 for one in rows if one["failed"]]
+    return conclude(failures, [], False)
+
+
+def main():
+    options = parse(sys.argv[1:])
+    return carry_out("viewers", lambda folder: measure_all(options, folder))
+
+
+sys.exit(main())

@@ -1,0 +1,42 @@
+"""Runs bench-viewers, and reads what it prints."""
+
+import json
+import os
+import select
+import subprocess
+import time
+
+from capture_bench.processes import Failure, Process
+
+
+class Program:
+    """A run of bench-viewers, which prints a JSON object per line."""
+
+    def __init__(self, path, words, folder):
+        self.process = Process("bench-viewers", [path, *words, "--json"], os.path.join(folder, "bench-viewers.log"),
+                               stdout=subprocess.PIPE)
+        self.buffer = b""
+
+    def wait_for(self, event, seconds):
+        """The object of this event."""
+        deadline, output = time.monotonic() + seconds, self.process.child.stdout
+        while True:
+            while b"\n" in self.buffer:
+                line, self.buffer = self.buffer.split(b"\n", 1)
+                found = json.loads(line)
+                if found["event"] == event:
+                    return found
+            ready, _, _ = select.select([output], [], [], max(0, deadline - time.monotonic()))
+            data = os.read(output.fileno(), 65536) if ready else b""
+            if not data:
+                raise Failure("bench-viewers: no %s within %g s: %s" % (event, seconds, self.process.last_words()))
+            self.buffer += data
+
+    def close(self):
+        self.process.stop()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()

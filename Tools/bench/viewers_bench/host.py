@@ -1,0 +1,66 @@
+"""The host, alone on its processor, with a replay that plays a recording over and over."""
+
+import os
+
+from capture_bench.processes import Failure, Process, wait_until
+
+from .recording import environment, read
+
+
+def pinned(core, command):
+    return ["taskset", "--cpu-list", str(core), *command]
+
+
+class Host:
+    def __init__(self, program, recording, options, folder):
+        self.log, self.started = os.path.join(folder, "host.log"), []
+        link = "unix:" + os.path.join(folder, "s")
+        try:
+            # Its standard output is a file: it has a line for each viewer, and nothing would empty a pipe.
+            self.process = Process("host", pinned(options.host_core, [
+                program("screenrelay"), "host", "--no-config", "--link", link, "--listen", "127.0.0.1:0",
+                "--udp-port", "0"]), self.log, environment(folder))
+            self.started.append(self.process)
+            wait_until(self._link, 20, "the host's link")
+            self.link = self._link()
+            self.replay = Process("replay", pinned(options.core, [
+                program("screenrelay"), "replay", "--no-config", "--link", link, "--loop", recording]),
+                os.path.join(folder, "replay.log"), environment(folder))
+            self.started.append(self.replay)
+        except BaseException:
+            self.close()
+            raise
+
+    def _link(self):
+        """The invite link that the host has printed; None before."""
+        self.process.require_running()
+        text = read(self.log)
+        words = text[:text.rfind("\n") + 1].split()
+        return next((word for word in words if word.startswith("http://") and "#" in word), None)
+
+    def require_running(self):
+        for process in self.started:
+            process.require_running()
+
+    def close(self):
+        for process in reversed(self.started):
+            process.stop()
+
+    def threads(self):
+        """Nanoseconds of CPU time so far, by the threads' names, by the scheduler's own account."""
+        folder, times = "/proc/%d/task" % self.process.pid, {}
+        for task in os.listdir(folder):
+            try:
+                name = read(os.path.join(folder, task, "comm")).strip()
+                time = int(read(os.path.join(folder, task, "schedstat")).split()[0])
+            except OSError:
+                continue  # the thread has just ended
+            times[name] = times.get(name, 0) + time
+        return times
+
+    def memory(self):
+        """Its resident memory, in KiB."""
+        for line in read("/proc/%d/status" % self.process.pid).splitlines():
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1])
+        raise Failure("the host is gone")
