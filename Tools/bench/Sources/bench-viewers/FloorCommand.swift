@@ -6,8 +6,8 @@ import MediaTypes
 enum FloorCommand {
     static let command = Command(
         name: "floor",
-        summary: "Encrypts packets with AES-GCM and sends each with sendto, or those of a picture with UDP_SEGMENT, over "
-            + "loopback, and prints the CPU time for a packet.",
+        summary: "Encrypts packets with AES-GCM and sends each with sendto, or a picture's packets with UDP_SEGMENT, "
+            + "over loopback, and prints the CPU time for a packet.",
         options: [
             Option(
                 long: "viewers", short: "n", value: .required("COUNT"), help: "the number of readers", default: "100"),

@@ -21,27 +21,32 @@ final class PictureTable {
     var isCounting = false
     private(set) var pictures: [Picture] = []
     private var places: [UInt32: Int] = [:]
+    /// The places by the timestamps of the sessions that saw them first.
+    private var timestamps: [UInt32: Int] = [:]
     /// The place that was found last: viewers get a picture at about the same time.
     private var latest: (tick: UInt32, place: Int)?
 
-    /// The place of the picture at `tick`, a new one if it is unknown, and what to add to this session's times so that
-    /// they agree with the others'.
-    func place(of tick: UInt32) -> (place: Int, correction: UInt32) {
-        if let latest, latest.tick == tick { return (latest.place, 0) }
+    /// The place of the picture at `tick`, a new one if it is unknown. The picture's own tick may differ a little: it is
+    /// the one that all sessions use from then on.
+    ///
+    /// - Parameter timestamp: the session's own time of the picture. Some servers use the same in all sessions, but send
+    ///   sender reports that differ by milliseconds.
+    func place(of tick: UInt32, timestamp: UInt32) -> Int {
+        if let latest, latest.tick == tick { return latest.place }
         if let place = places[tick] {
             latest = (tick, place)
-            return (place, 0)
+            return place
         }
         for distance in 1...Self.tolerance {
-            for near in [tick &+ distance, tick &- distance] {
-                if let place = places[near] { return (place, near &- tick) }
-            }
+            if let place = places[tick &+ distance] ?? places[tick &- distance] { return place }
         }
+        if let place = timestamps[timestamp] { return place }
         let place = pictures.count
         pictures.append(Picture(tick: tick, isCounted: isCounting))
         places[tick] = place
+        timestamps[timestamp] = place
         latest = (tick, place)
-        return (place, 0)
+        return place
     }
 
     /// Notes that a viewer got all of a picture. Returns whether it counts.

@@ -74,8 +74,8 @@ extension Viewer {
     /// Finds the picture with this timestamp among all viewers' pictures.
     private func lookUp(_ timestamp: UInt32) {
         guard let offset = timelineOffset else { return }
-        let (place, correction) = surroundings.table.place(of: timestamp &+ offset)
-        timelineOffset = offset &+ correction
+        let place = surroundings.table.place(of: timestamp &+ offset, timestamp: timestamp)
+        timelineOffset = surroundings.table.pictures[place].tick &- timestamp
         latestPicture = (timestamp, place)
     }
 
