@@ -97,6 +97,8 @@ class Bench:
             if not os.access(self.program(name), os.X_OK):
                 raise Missing("--programs %s: there is no %s" % (self.programs, name))
         self.recording = options.recording or record(self.program, options, self.new_folder())
+        # Only the host, and what stands in for it, runs on its processor; they choose it themselves.
+        os.sched_setaffinity(0, {options.core})
 
     def program(self, name):
         return os.path.join(os.path.abspath(self.programs), name)

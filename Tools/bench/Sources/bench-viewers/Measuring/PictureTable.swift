@@ -26,11 +26,11 @@ final class PictureTable {
     /// The place that was found last: viewers get a picture at about the same time.
     private var latest: (tick: UInt32, place: Int)?
 
-    /// The place of the picture at `tick`, a new one if it is unknown. The picture's own tick may differ a little: it is
-    /// the one that all sessions use from then on.
+    /// The place of the picture at `tick`, a new one if it is unknown. The picture's own tick may differ a little: all
+    /// sessions use that one from then on.
     ///
-    /// - Parameter timestamp: the session's own time of the picture. Some servers use the same in all sessions, but send
-    ///   sender reports that differ by milliseconds.
+    /// - Parameter timestamp: the session's own time of the picture. Some servers use one time in all sessions, but
+    ///   send sender reports that differ by milliseconds.
     func place(of tick: UInt32, timestamp: UInt32) -> Int {
         if let latest, latest.tick == tick { return latest.place }
         if let place = places[tick] {
