@@ -52,6 +52,29 @@ struct LoopLoadTests {
         #expect(load.frameShare == 100)
     }
 
+    @Test("a source that is too much at all of its frames, and little at fewer, gets them back less and less often")
+    mutating func relapses() {
+        var rises = 0
+        let end = now + .seconds(200)
+        while now < end {
+            let before = load.frameShare
+            if before == 100 {
+                run(.milliseconds(60), for: .milliseconds(60))
+            } else {
+                run(.milliseconds(10), after: .milliseconds(30), for: .milliseconds(40))
+            }
+            if load.frameShare > before { rises += 1 }
+        }
+        #expect((3...10).contains(rises))
+        // After it was on time with all frames, the first pause is short again.
+        run(.milliseconds(10), after: .milliseconds(30), for: .seconds(90))
+        #expect(load.frameShare == 100)
+        run(.milliseconds(60), for: .seconds(4))
+        #expect(load.frameShare == 75)
+        run(.milliseconds(10), after: .milliseconds(30), for: .seconds(5))
+        #expect(load.frameShare == 100)
+    }
+
     @Test("without viewers there is no load, even if the thread had no turn that says so")
     mutating func forgotten() {
         run(.milliseconds(60), for: .seconds(10))
