@@ -1,7 +1,8 @@
 /// A queue of datagrams that the socket had no room for. They are sent before any others.
 ///
-/// The queue is bounded. Each session adds at most one media packet, and the replies, reports and retransmissions that
-/// become due in the meantime. Datagrams beyond the limit are lost, as on any full queue on the path.
+/// The queue is bounded. The session that finds no room adds one batch of media packets (``DatagramBatch``), each other
+/// one at most a single packet, and all of them the replies, reports and retransmissions that become due in the
+/// meantime. Datagrams beyond the limit are lost, as on any full queue on the path.
 struct WaitingDatagrams {
     /// The maximum number of datagrams: a little over a megabyte, several times the kernel's default buffer for a
     /// socket.
