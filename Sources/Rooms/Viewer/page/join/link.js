@@ -1,4 +1,5 @@
-// The page's link is http://HOST:PORT/#ROOM,TOKEN. The browser never sends the part after # in a request.
+// The page's link is http://HOST:PORT/#ROOM,TOKEN. The browser never sends the part after # in a request; the page
+// sends its room's name in one, and the token only in a message.
 
 /** Returns the room of the link as signalling expects it ("ROOM,TOKEN"), its name alone, and the host's address. */
 export function readLink(location) {
