@@ -225,8 +225,8 @@ final class WebRTCConnection: PushAttempt {
             var rates = OutputMeter.Rates()
             rates.picturesPerSecond = Double(statistics.framesSent - before.pictures) / seconds
             rates.soundPerSecond = Double(statistics.sentSoundPackets - before.sound) / seconds
-            rates.bitRate = BitRate(
-                bitsPerSecond: Int(Double(statistics.sentOctets &- before.octets) * 8 / seconds))
+            let octets = statistics.sentOctets - min(before.octets, statistics.sentOctets)
+            rates.bitRate = BitRate(bitsPerSecond: Int(Double(octets) * 8 / seconds))
             return rates
         }
     }
