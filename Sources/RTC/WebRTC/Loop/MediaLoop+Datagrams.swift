@@ -1,3 +1,4 @@
+import Clocks
 import MediaTypes
 import STUN
 import Threading
@@ -10,10 +11,13 @@ extension MediaLoop {
     /// from each while the thread sent pictures for 100 ms. Fewer would leave more in the socket with each picture,
     /// until it has no room for the answers that keep the sessions.
     private static let datagramsPerSession = 2
+    /// How long they may take, together: a handshake takes a thousand times as long as a report.
+    private static let receivingTime = Interval.milliseconds(20)
 
-    /// Receives what has come, up to a number that leaves pictures their turn.
+    /// Receives what has come, up to a number and a time that leave pictures their turn.
     func receive(now: MonotonicTime) {
-        for _ in 0..<(Self.datagramsAtOnce + Self.datagramsPerSession * sessions.all.count) {
+        for number in 1...(Self.datagramsAtOnce + Self.datagramsPerSession * sessions.all.count) {
+            if number % 16 == 0, MonotonicTime.now() - now > Self.receivingTime { return }
             guard let received = socket.receive(into: &buffer) else { return }
             let datagram = buffer[..<received.count]
             handle(datagram, kind: DatagramKind(of: datagram), along: received.path, now: now)

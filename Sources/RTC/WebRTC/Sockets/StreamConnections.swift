@@ -24,8 +24,9 @@ final class StreamConnections {
     private static let acceptPause = Interval.seconds(1)
     /// The maximum number of connections accepted at once.
     private static let acceptsAtOnce = 64
-    /// The maximum number of connections served at once. The kernel lets those that are still ready go last the next
-    /// time, so that many connections that send all they can hold up neither pictures nor each other.
+    /// The maximum number of connections served at once, beside a quarter of them. The kernel lets those that are still
+    /// ready go last the next time, so that many connections that send all they can hold up neither pictures nor each
+    /// other.
     static let servedAtOnce = 8
     /// The listener's number in `epoll`.
     private static let listenerNumber: UInt64 = 0
@@ -108,7 +109,9 @@ final class StreamConnections {
     /// Accepts connections, sends what waits where there is room, and returns those that have something for the caller.
     func takeReady(now: MonotonicTime) -> [Ready] {
         owner.check()
-        let count = shim_epoll_take(descriptor, &ready, Int32(ready.count))
+        let room = Self.servedAtOnce + connections.count / 4
+        while ready.count < room { ready.append(shim_ready()) }
+        let count = shim_epoll_take(descriptor, &ready, Int32(room))
         guard count > 0 else { return [] }
         var result: [Ready] = []
         for event in ready.prefix(Int(count)) {
