@@ -189,7 +189,7 @@ struct CaptureAgentTests {
         capture.stop()
     }
 
-    @Test("a lower bit rate is followed, without an IDR picture")
+    @Test("a lower bit rate is followed, and a higher one up to what the user allowed, without IDR pictures for that")
     func bitRate() throws {
         let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
         let noise = try NoiseDrawing(on: screen, seed: 300_000)
@@ -217,12 +217,17 @@ struct CaptureAgentTests {
         let after = try rate()
         #expect(after < 450_000 && after * 3 < before, "\(before) bit/s at first, then \(after)")
         // However much the viewers' paths carry, what the user allowed stays the most.
+        let raised = host.count
         try host.send(.bitRate(BitRate(bitsPerSecond: 1_000_000_000)))
         let most = try rate()
         #expect(most < 6_000_000, "\(before) bit/s at first, \(most) with all the room there is")
         let keyFrames = host.units.enumerated().filter { $0.element.frame.isRandomAccess }.map(\.offset)
-        // A host that has greeted late, on a machine that is busy, has a second one at the beginning.
-        #expect(keyFrames.allSatisfy { $0 < count }, "\(keyFrames) of \(host.units.count) pictures, \(count) before")
+        // A picture of noise may be so much too large for the lower rate that it is coded again, as a key frame: after
+        // a pause of a busy machine, the rate control expects too little of it. The rate itself needs none.
+        let later = keyFrames.filter { $0 >= count }
+        #expect(
+            later.count <= 1 && later.allSatisfy { $0 < raised },
+            "\(keyFrames) of \(host.units.count) pictures, lowered at \(count), raised at \(raised)")
         capture.stop()
     }
 
