@@ -1,4 +1,5 @@
 import MediaTypes
+import Processes
 import TestSupport
 import Testing
 
