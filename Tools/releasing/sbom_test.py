@@ -12,8 +12,8 @@ from sbom import Fault, bill
 
 PACKAGES = {
     "screenrelay": ("amd64", "glib-networking, libavcodec59 (>= 7:5.0), libstdc++6 (>= 5), absent | other"),
-    "screenrelay-host": ("all", "procps, screenrelay (>= 0.1.0)"),
-    "screenrelay-dbgsym": ("amd64", "screenrelay (= 0.1.0)"),
+    "screenrelay-host": ("all", "procps, screenrelay (>= 0.1.0~deb12u1)"),
+    "screenrelay-dbgsym": ("amd64", "screenrelay (= 0.1.0~deb12u1)"),
 }
 INSTALLED = {"glib-networking": "2.74.0-4", "libavcodec59": "7:5.1.6-0+deb12u1", "libstdc++6": "12.2.0-14+deb12u1",
              "libxml2": "2.9.14+dfsg-1.3~deb12u1", "procps": "2:4.0.2-3"}
@@ -26,14 +26,14 @@ def make(folder):
         root = folder / "roots" / name
         (root / "DEBIAN").mkdir(parents=True)
         (root / "DEBIAN/control").write_text(
-            f"Package: {name}\nVersion: 0.1.0\nArchitecture: {architecture}\nDepends: {depends}\n"
+            f"Package: {name}\nVersion: 0.1.0~deb12u1\nArchitecture: {architecture}\nDepends: {depends}\n"
             "Maintainer: Some Body <some@body.example>\nDescription: a test\n of two lines\n")
-        file = folder / f"{name}_0.1.0_{architecture}.deb"
+        file = folder / f"{name}_0.1.0~deb12u1_{architecture}.deb"
         subprocess.run(["dpkg-deb", "--root-owner-group", "-b", root, file], check=True, stdout=subprocess.DEVNULL)
         sums.append(f" {hashlib.sha256(file.read_bytes()).hexdigest()} {file.stat().st_size} {file.name}\n")
     installed = ",\n".join(f" {name} (= {version})" for name, version in INSTALLED.items())
-    (folder / "screenrelay_0.1.0_amd64.buildinfo").write_text(
-        f"Source: screenrelay\nVersion: 0.1.0\nChecksums-Sha256:\n{''.join(sums)}Build-Architecture: amd64\n"
+    (folder / "screenrelay_0.1.0~deb12u1_amd64.buildinfo").write_text(
+        f"Source: screenrelay\nVersion: 0.1.0~deb12u1\nChecksums-Sha256:\n{''.join(sums)}Build-Architecture: amd64\n"
         f'Installed-Build-Depends:\n{installed}\nEnvironment:\n LANG="C.UTF-8"\n SOURCE_DATE_EPOCH="1795780800"\n')
     (folder / "screenrelay_build.txt").write_text(f"Commit: {'0123456789' * 4}\nSwift: 6.3.1\n")
 
@@ -87,8 +87,8 @@ with tempfile.TemporaryDirectory() as name:
 
     assert fails(folder, rights.replace("License: GPL-3+", "License: Other"), "'Other'")
     assert fails(folder, rights.replace("Runtime", "Other"), "no longer names")
-    with open(folder / "screenrelay_0.1.0_amd64.deb", "ab") as package:
+    with open(folder / "screenrelay_0.1.0~deb12u1_amd64.deb", "ab") as package:
         package.write(b"more")
     assert fails(folder, rights, "is not the file")
-    (folder / "screenrelay_0.1.0_amd64.deb").unlink()
+    (folder / "screenrelay_0.1.0~deb12u1_amd64.deb").unlink()
     assert fails(folder, rights, "has other packages")
