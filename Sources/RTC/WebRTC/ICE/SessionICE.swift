@@ -273,13 +273,11 @@ struct SessionICE {
         if let address, selectedPair.handshakeEnded(from: address, now: now) { noteValid(at: address, now: now) }
     }
 
-    /// Whether the peer has answered at `address` and was heard there recently: by a check or, on the current path, by
-    /// anything authenticated.
-    func isHeard(at address: TransportAddress, now: MonotonicTime) -> Bool {
-        guard let entry = remoteAddresses.first(where: { $0.address == address }), entry.isValid else {
-            return false
-        }
+    /// Until when no other session can take `address`: the peer has answered there, and was heard there by a check or,
+    /// on the current path, by anything authenticated. Time zero if the peer has not answered there.
+    func reservedUntil(_ address: TransportAddress) -> MonotonicTime {
+        guard let entry = remoteAddresses.first(where: { $0.address == address }), entry.isValid else { return .zero }
         let isOnPath = address == selectedPair.current?.peer
-        return now - (isOnPath ? lastHeardOnPath : entry.checked) < Self.addressReservation
+        return (isOnPath ? lastHeardOnPath : entry.checked) + Self.addressReservation
     }
 }

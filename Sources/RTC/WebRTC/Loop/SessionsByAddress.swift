@@ -30,8 +30,7 @@ struct SessionsByAddress {
         guard let holder = sessions[address], holder !== session else { return .granted }
         // Nobody else can be at the other end of a TCP connection.
         if address.connection != 0 { return .refused }
-        if holder.isHeard(at: address, now: now) { return .refused }
-        return holder.isHandshaking(at: address, now: now) ? .undecided : .granted
+        return holder.reservation(of: address).claim(now: now)
     }
 
     /// Assigns `address` to `session`.

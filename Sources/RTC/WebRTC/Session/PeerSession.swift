@@ -100,14 +100,14 @@ final class PeerSession {
         advance(now: now)
     }
 
-    /// Whether the peer has answered at `address` and was heard there recently.
-    func isHeard(at address: TransportAddress, now: MonotonicTime) -> Bool {
-        end == nil && ice.isHeard(at: address, now: now)
-    }
-
-    /// Whether this session's DTLS handshake is in progress at `address`.
-    func isHandshaking(at address: TransportAddress, now: MonotonicTime) -> Bool {
-        end == nil && !isConnected && address == ice.selectedPair.current?.peer && handshake.isHeardOnPath(now: now)
+    /// How long `address` stays the session's: while its peer, which has answered there, is heard there, and while its
+    /// DTLS handshake is in progress there.
+    func reservation(of address: TransportAddress) -> AddressReservation {
+        guard end == nil else { return AddressReservation() }
+        let isHandshaking = !isConnected && address == ice.selectedPair.current?.peer
+        return AddressReservation(
+            heardUntil: ice.reservedUntil(address),
+            handshakingUntil: isHandshaking ? handshake.reservedUntil : .zero)
     }
 
     // MARK: Events

@@ -54,10 +54,8 @@ struct SessionHandshake {
         try transport?.handle(datagram: datagram, now: now)
     }
 
-    /// Whether a datagram came from the address of the session's path recently.
-    func isHeardOnPath(now: MonotonicTime) -> Bool {
-        lastHeardOnPath.map { now - $0 < SessionICE.addressReservation } ?? false
-    }
+    /// Until when the address of the session's path is reserved, because a datagram came from there.
+    var reservedUntil: MonotonicTime { lastHeardOnPath.map { $0 + SessionICE.addressReservation } ?? .zero }
 
     /// The time of the handshake's next timeout.
     func deadline(now: MonotonicTime) -> MonotonicTime { transport?.nextTimeout(now: now) ?? .distantFuture }
