@@ -16,7 +16,7 @@ struct StreamConnectionsTests {
         }
         let descriptor = listener.descriptor
         let port = try #require(TransportAddress(localEndOf: descriptor)?.port)
-        return (StreamConnections(listener, maxLength: 2048, limit: limit), port)
+        return (StreamConnections(listener, maxLength: 2048, admission: StreamAdmission(limit: limit)), port)
     }
 
     /// Takes what has come until there are so many connections.

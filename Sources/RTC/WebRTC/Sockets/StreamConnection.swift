@@ -18,15 +18,20 @@ final class StreamConnection {
     let path: NetworkPath
     let openedAt: MonotonicTime
     /// The session whose peer has proved itself here, and which the connection is for; nil before that.
-    var session: MediaSessionID?
+    var session: MediaSessionID? {
+        didSet { if session != nil { admission.prove(path.peer.connection) } }
+    }
     /// The time at which something last arrived.
     var heardAt: MonotonicTime
     var framing: StreamFraming
     private var backlog: [UInt8] = []
+    private let admission: StreamAdmission
 
     /// Takes ownership of an accepted connection, and distinguishes its addresses from others by `number`. Nil if the
     /// peer has gone already.
-    init?(owning descriptor: Int32, number: UInt32, maxLength: Int, now: MonotonicTime) {
+    init?(
+        owning descriptor: Int32, number: UInt32, of admission: StreamAdmission, maxLength: Int, now: MonotonicTime
+    ) {
         guard let peer = TransportAddress(peerOf: descriptor), let local = TransportAddress(localEndOf: descriptor)
         else {
             close(descriptor)
@@ -37,6 +42,7 @@ final class StreamConnection {
         openedAt = now
         heardAt = now
         framing = StreamFraming(maxLength: maxLength)
+        self.admission = admission
     }
 
     deinit {

@@ -7,9 +7,7 @@ import Threading
 /// The TCP connections of peers (RFC 6544): accepted on the port of the same number as the UDP port, and each used for
 /// one session.
 ///
-/// A connection costs memory and a descriptor before its peer has proved anything, so the number of connections is
-/// bounded, in all and for each address. If there are too many, the oldest unproved one is closed. Belongs to the media
-/// thread.
+/// Their number is bounded by ``StreamAdmission``. Belongs to the media thread.
 final class StreamConnections {
     /// The maximum number of connections.
     static let limit = 1024
@@ -38,21 +36,6 @@ final class StreamConnections {
         let isDrained: Bool
     }
 
-    /// The number of one client's addresses: IPv4 ones have 0 for the first half.
-    private struct Client: Hashable {
-        let high: UInt64
-        let low: UInt64
-
-        init(_ address: TransportAddress) {
-            (high, low) = address.family == .ipv4 ? (0, address.low) : (address.high, 0)
-        }
-
-        private init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low) }
-
-        /// The first 48 bits of IPv6; for IPv4, the address itself.
-        var network: Client { Client(high: (high >> 16) << 16, low: low) }
-    }
-
     /// Ready when a connection is; -1 if there are none, because there is no `listener`.
     let descriptor: Int32
     /// The time of the next call of ``takeExpired(now:)``.
@@ -64,16 +47,15 @@ final class StreamConnections {
     private let listener: StreamListener?
     private let listenerDescriptor: Int32
     private let maxLength: Int
-    private let limit: Int
+    private let admission: StreamAdmission
     private var connections: [UInt32: StreamConnection] = [:]
-    private var counts: [Client: Int] = [:]
-    private var lastNumber: UInt32 = 0
     private var resumesAccepting: MonotonicTime?
     private var ready = [shim_ready](repeating: shim_ready(), count: StreamConnections.servedAtOnce)
 
-    /// Accepts at most `limit` connections from `listener`, if there is one, for datagrams of up to `maxLength` bytes.
-    init(_ listener: consuming StreamListener?, maxLength: Int, limit: Int = StreamConnections.limit) {
-        (self.maxLength, self.limit) = (maxLength, limit)
+    /// Accepts the connections from `listener`, if there is one, that `admission` admits, for datagrams of up to
+    /// `maxLength` bytes.
+    init(_ listener: consuming StreamListener?, maxLength: Int, admission: StreamAdmission = StreamAdmission()) {
+        (self.maxLength, self.admission) = (maxLength, admission)
         listenerDescriptor = listener?.descriptor ?? -1
         self.listener = listener
         descriptor = listenerDescriptor < 0 ? -1 : epoll_create1(Int32(EPOLL_CLOEXEC))
@@ -162,44 +144,16 @@ final class StreamConnections {
     }
 
     private func add(_ accepted: Int32, now: MonotonicTime) {
-        repeat { lastNumber &+= 1 } while lastNumber == 0 || connections[lastNumber] != nil
-        guard let new = StreamConnection(owning: accepted, number: lastNumber, maxLength: maxLength, now: now) else {
+        let number = admission.nextNumber()
+        let new = StreamConnection(owning: accepted, number: number, of: admission, maxLength: maxLength, now: now)
+        guard let new, case .admitted(let closing) = admission.admit(new.path.peer, to: 0, now: now) else { return }
+        if let closing { connections[closing.number] = nil }
+        guard shim_epoll_set(descriptor, 1, accepted, UInt64(number), 1, 0) == 0 else {
+            admission.remove(number)
             return
         }
-        let client = Client(new.path.peer)
-        if counts[client, default: 0] >= Self.limitPerAddress {
-            guard removeOldest(where: { Client($0.path.peer) == client }) else { return }
-        }
-        if connections.count >= limit {
-            guard removeOldest(where: { _ in true }) else { return }
-        }
-        guard shim_epoll_set(descriptor, 1, accepted, UInt64(lastNumber), 1, 0) == 0 else { return }
-        connections[lastNumber] = new
-        counts[client, default: 0] += 1
+        connections[number] = new
         deadline = min(deadline, now + Self.proofTimeout)
-    }
-
-    /// Closes the oldest connection among these that has proved nothing, of the client, or of the network of 48 bits,
-    /// that has the most of them; false if there is none.
-    private func removeOldest(where isMeant: (StreamConnection) -> Bool) -> Bool {
-        let unproved = connections.values.filter { $0.session == nil && isMeant($0) }
-        var (ofClient, ofNetwork): ([Client: Int], [Client: Int]) = ([:], [:])
-        for connection in unproved {
-            let client = Client(connection.path.peer)
-            ofClient[client, default: 0] += 1
-            ofNetwork[client.network, default: 0] += 1
-        }
-        let oldest = unproved.max { first, second in
-            func rank(_ connection: StreamConnection) -> Int {
-                let client = Client(connection.path.peer)
-                return Crowd.size(address: ofClient[client, default: 0], network: ofNetwork[client.network, default: 0])
-            }
-            let (one, other) = (rank(first), rank(second))
-            return one == other ? first.openedAt > second.openedAt : one < other
-        }
-        guard let oldest else { return false }
-        remove(oldest)
-        return true
     }
 
     /// Closes a connection once the caller has released it.
@@ -207,9 +161,7 @@ final class StreamConnections {
         owner.check()
         guard contains(connection) else { return }
         connections[connection.path.peer.connection] = nil
-        let client = Client(connection.path.peer)
-        let left = counts[client, default: 0] - 1
-        counts[client] = left > 0 ? left : nil
+        admission.remove(connection.path.peer.connection)
     }
 
     /// The connection of this number, if it is still there.
