@@ -32,7 +32,7 @@ struct LoopTurnTests {
         loop.receive(now: rig.now)
         var buffer = [UInt8](repeating: 0, count: 16)
         var unread = 0
-        while loop.socket.receive(into: &buffer) != nil { unread += 1 }
+        while loop.socket.udp.receive(into: &buffer) != nil { unread += 1 }
         return unread
     }
 }

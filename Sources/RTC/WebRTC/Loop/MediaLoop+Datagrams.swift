@@ -18,7 +18,7 @@ extension MediaLoop {
     func receive(now: MonotonicTime) {
         for number in 1...(Self.datagramsAtOnce + Self.datagramsPerSession * sessions.all.count) {
             if number % 16 == 0, MonotonicTime.now() - now > Self.receivingTime { return }
-            guard let received = socket.receive(into: &buffer) else { return }
+            guard let received = socket.udp.receive(into: &buffer) else { return }
             let datagram = buffer[..<received.count]
             handle(datagram, kind: DatagramKind(of: datagram), along: received.path, now: now)
         }

@@ -26,7 +26,7 @@ extension MediaLoop: DatagramSink {
         guard let path = batch.path else { return true }
         defer { batch.removeAll() }
         if batch.count > 1, segments {
-            switch socket.send(batch.bytes, inSegmentsOf: batch.segmentByteCount, along: path) {
+            switch socket.udp.send(batch.bytes, inSegmentsOf: batch.segmentByteCount, along: path) {
             case .done: return true
             case .noRoom:
                 for index in 0..<batch.count { hold(Array(batch[index]), along: path) }
@@ -35,7 +35,7 @@ extension MediaLoop: DatagramSink {
             }
         }
         for index in 0..<batch.count {
-            if waiting.isEmpty, socket.send(batch[index], along: path) { continue }
+            if waiting.isEmpty, socket.udp.send(batch[index], along: path) { continue }
             hold(Array(batch[index]), along: path)
         }
         return waiting.isEmpty
@@ -52,7 +52,7 @@ extension MediaLoop: DatagramSink {
     /// fills the socket again gets its next turn last.
     func sendWaiting(now: MonotonicTime) {
         guard entries[0].revents & Int16(POLLOUT) != 0 else { return }
-        waiting.drain { socket.send($0, along: $1) }
+        waiting.drain { socket.udp.send($0, along: $1) }
         let turns = stalled
         stalled.removeAll()
         for (index, session) in turns.enumerated() {

@@ -15,7 +15,7 @@ final class MediaLoop {
     static let ending = "the host is ending"
     static let addressesTaken = "the server's UDP port already serves another session of this host"
 
-    let socket: UDPSocket
+    let socket: SharedUDPSocket
     let streams: StreamConnections
     let context: DTLSContext
     let inbox: MediaCommandQueue
@@ -61,9 +61,9 @@ final class MediaLoop {
         lagLimits: LoopLag.Limits = LoopLag.Limits(), log: EventLog
     ) {
         load = LoopLoad(lagLimits, now: .now())
-        streamBuffer = sockets.listener == nil ? [] : [UInt8](repeating: 0, count: 16 << 10)
+        streamBuffer = sockets.takesConnections ? [UInt8](repeating: 0, count: 16 << 10) : []
         socket = sockets.datagrams
-        segments = socket.canSegment
+        segments = socket.udp.canSegment
         streams = StreamConnections(sockets.listener, maxLength: Self.datagramRoom)
         self.context = context
         self.inbox = inbox
@@ -72,7 +72,7 @@ final class MediaLoop {
         self.sharedAddresses = sharedAddresses
         lines = LogRateLimiter(log)
         entries = [
-            pollfd(self.socket.descriptor), pollfd(inbox.wake.descriptor), pollfd(streams.descriptor),
+            pollfd(self.socket.udp.descriptor), pollfd(inbox.wake.descriptor), pollfd(streams.descriptor),
         ]
     }
 

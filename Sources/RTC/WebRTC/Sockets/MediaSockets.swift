@@ -4,14 +4,16 @@ import STUN
 import Synchronization
 import Threading
 
-/// The sockets of a media server: for UDP and, on the TCP port of the same number, for connections.
+/// The sockets of a media thread: for UDP and, on the TCP port of the same number, for connections.
 struct MediaSockets: ~Copyable {
     /// How many UDP ports are tried, if any port will do, until one has a free TCP port.
     private static let attempts = 8
 
-    let datagrams: UDPSocket
-    /// Nil if the TCP port can't be used.
+    let datagrams: SharedUDPSocket
+    /// Nil if the TCP port can't be used, and for all threads but the first.
     let listener: StreamListener?
+    /// Whether some thread has a listener.
+    let takesConnections: Bool
     /// The address that the UDP socket is bound to.
     let address: TransportAddress
 
@@ -30,11 +32,20 @@ struct MediaSockets: ~Copyable {
             if listener == nil {
                 log.warning("viewers can't connect over TCP: TCP port \(address.port) can't be used: \(reason)")
             }
-            self.datagrams = datagrams
+            self.datagrams = SharedUDPSocket(datagrams)
+            takesConnections = listener != nil
             self.listener = listener
             self.address = address
             return
         }
+    }
+
+    /// The sockets of a further thread, which accepts no connections itself.
+    init(sharing sockets: borrowing MediaSockets) {
+        datagrams = sockets.datagrams
+        listener = nil
+        takesConnections = sockets.takesConnections
+        address = sockets.address
     }
 }
 

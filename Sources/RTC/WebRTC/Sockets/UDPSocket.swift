@@ -5,8 +5,8 @@ public import STUN
 /// The UDP socket that all peers share. It is non-blocking, and each datagram is sent from the local address that its
 /// peer knows.
 ///
-/// Owned by the media thread; closed on destruction.
-package struct UDPSocket: ~Copyable {
+/// Closed on destruction. Any thread may send and receive.
+package struct UDPSocket: ~Copyable, Sendable {
     package let descriptor: Int32
     private let family: Int32
     /// Whether the kernel divides what it is given into datagrams (UDP GSO).
@@ -108,6 +108,15 @@ package struct UDPSocket: ~Copyable {
             }
             if errno != EINTR { return errno }
         }
+    }
+}
+
+/// The UDP socket of all media threads; closed once the last of them has released it.
+final class SharedUDPSocket: Sendable {
+    let udp: UDPSocket
+
+    init(_ udp: consuming UDPSocket) {
+        self.udp = udp
     }
 }
 
