@@ -26,6 +26,13 @@ public struct BitRateHistogram: Sendable {
         sum += Double(rate.bitsPerSecond)
     }
 
+    /// Adds all bit rates of another histogram.
+    public mutating func add(_ other: BitRateHistogram) {
+        for index in counts.indices { counts[index] &+= other.counts[index] }
+        count &+= other.count
+        sum += other.sum
+    }
+
     /// The buckets with a bound, the lowest first: the bound, and how many bit rates are not higher than it.
     public var buckets: [(bound: BitRate, count: UInt64)] {
         var total: UInt64 = 0

@@ -33,6 +33,19 @@ public struct MediaTotals: Sendable {
         sentBytes &+= session.sentOctets
         lostPackets += session.lostPackets ?? 0
     }
+
+    /// Adds the totals of other viewers.
+    public mutating func add(_ other: MediaTotals) {
+        framesSent += other.framesSent
+        sentPackets += other.sentPackets
+        retransmittedPackets += other.retransmittedPackets
+        sentBytes &+= other.sentBytes
+        lostPackets += other.lostPackets
+        sending.add(other.sending)
+        estimates.add(other.estimates)
+        keyFrameRequests += other.keyFrameRequests
+        drops.add(other.drops)
+    }
 }
 
 /// What a media server has left out so far, by reason.
@@ -41,7 +54,7 @@ public struct MediaDrops: Sendable {
     public var udpPackets = 0
     /// Packets that a peer's TCP connection had no room for, beyond the packets that may wait for it.
     public var tcpPackets = 0
-    /// Frames that the media thread was too slow to take, counted once for each track and layer.
+    /// Frames that a media thread was too slow to take, counted once for each track, layer and thread.
     public var overloadFrames = 0
     /// Frames that were skipped because a viewer's path was too slow for them, counted for each viewer.
     public var slowPathFrames = 0
@@ -50,4 +63,13 @@ public struct MediaDrops: Sendable {
 
     /// Nothing left out.
     public init() {}
+
+    /// Adds what was left out for other viewers.
+    public mutating func add(_ other: MediaDrops) {
+        udpPackets += other.udpPackets
+        tcpPackets += other.tcpPackets
+        overloadFrames += other.overloadFrames
+        slowPathFrames += other.slowPathFrames
+        lateSoundFrames += other.lateSoundFrames
+    }
 }

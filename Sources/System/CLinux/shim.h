@@ -12,6 +12,7 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
@@ -36,6 +37,7 @@
 int memfd_create(const char *name, unsigned int flags);
 int accept4(int fd, struct sockaddr *address, socklen_t *length, int flags);
 int pipe2(int descriptors[2], int flags);
+int sched_getaffinity(pid_t process, size_t size, cpu_set_t *set);
 int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned int flags);
 
 // `entries` is an array of struct pollfd; without its header here, so that the type stays the Glibc module's.
@@ -51,6 +53,16 @@ static inline int shim_join_thread_until(unsigned long thread, int64_t nanosecon
     extern int pthread_clockjoin_np(unsigned long thread, void **value, int clock, const struct timespec *until);
     struct timespec until = {nanoseconds / 1000000000, nanoseconds % 1000000000};
     return pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until);
+}
+
+/// How many processors this process may use.
+static inline int shim_processor_count(void) {
+    cpu_set_t set;
+    // Fails on a machine with more processors than the set has room for.
+    if (sched_getaffinity(0, sizeof set, &set) < 0) return (int)sysconf(_SC_NPROCESSORS_ONLN);
+    int count = 0;
+    for (size_t k = 0; k < sizeof set.__bits / sizeof set.__bits[0]; k++) count += __builtin_popcountl(set.__bits[k]);
+    return count;
 }
 
 /// A descriptor that becomes readable when the process ends (pidfd_open, Linux 5.3); or -1 and errno.
@@ -336,6 +348,9 @@ static inline int shim_epoll_set(int epoll, int is_new, int fd, uint64_t number,
     event.data.u64 = number;
     return epoll_ctl(epoll, is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event);
 }
+
+/// Takes a descriptor out of an epoll instance; it stays open.
+static inline int shim_epoll_remove(int epoll, int fd) { return epoll_ctl(epoll, EPOLL_CTL_DEL, fd, NULL); }
 
 struct shim_ready { uint64_t number; int reads; int writes; };
 

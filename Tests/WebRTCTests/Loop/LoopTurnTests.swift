@@ -22,10 +22,10 @@ struct LoopTurnTests {
         let configuration = MediaServerConfiguration(bind: TransportAddress(ipv4: 127, 0, 0, 1, port: 0))
         let sockets = try MediaSockets(configuration, log: .silent)
         let address = sockets.address
-        guard let inbox = MediaCommandQueue() else { throw DeadlineMissed(what: "a descriptor") }
+        guard let group = LoopGroup(count: 1) else { throw DeadlineMissed(what: "a descriptor") }
         let loop = MediaLoop(
-            sockets: sockets, context: rig.context, inbox: inbox, sharedStatistics: SharedStatistics(),
-            stunServers: [], sharedAddresses: SharedAddresses(), log: .silent)
+            LoopGroup.first, of: group, sockets: sockets, context: rig.context, stunServers: [],
+            sharedAddresses: SharedAddresses(), lines: LogRateLimiter(.silent))
         for peer in rig.peers { loop.sessions.add(peer.session) { _ in } }
         let stranger = try DatagramSocket(to: address)
         for _ in 0..<count { stranger.send([0xFF]) }

@@ -46,7 +46,7 @@ extension MediaLoop: DatagramSink {
         if !waiting.append(datagram, along: path) { record.drops.udpPackets += 1 }
     }
 
-    func admitsCheck(now: MonotonicTime) -> Bool { checkLimiter.take(now: now) }
+    func admitsCheck(now: MonotonicTime) -> Bool { group.admitsCheck(now: now) }
 
     /// Sends waiting datagrams as far as there is room, then lets the stalled sessions continue in turn. A session that
     /// fills the socket again gets its next turn last.

@@ -94,7 +94,7 @@ extension MediaLoop {
         let statistics = watching + frameViewers.values.map(\.statistics)
         record.drops.tcpPackets = streams.lostCount
         record.sampleEstimates(of: statistics, now: now)
-        sharedStatistics.set(statistics, record)
-        sharedStatistics.set(load)
+        group.loops[index].statistics.set(statistics, record)
+        group.loops[index].statistics.set(load)
     }
 }

@@ -18,8 +18,10 @@ final class MediaLoop {
     let socket: SharedUDPSocket
     let streams: StreamConnections
     let context: DTLSContext
+    /// All loops, and the number of this one.
+    let group: LoopGroup
+    let index: Int
     let inbox: MediaCommandQueue
-    let sharedStatistics: SharedStatistics
     /// The log, with a limit for the lines that peers cause by coming and going.
     let lines: LogRateLimiter
 
@@ -40,7 +42,6 @@ final class MediaLoop {
     var chromaDeadline = MonotonicTime.distantFuture
     var stunQueries: STUNQueries
     let sharedAddresses: SharedAddresses
-    var checkLimiter = CheckRateLimiter()
     var load: LoopLoad
     var nextRateDecision = MonotonicTime.zero
     var isStopped = false
@@ -55,22 +56,24 @@ final class MediaLoop {
     /// The sessions that wait for room in the socket, in the order of their turns.
     var stalled: [PeerSession] = []
 
+    /// The loop with the number `index` of `group`, for the calling thread.
     init(
-        sockets: consuming MediaSockets, context: DTLSContext, inbox: MediaCommandQueue,
-        sharedStatistics: SharedStatistics, stunServers: [STUNServerName], sharedAddresses: SharedAddresses,
-        lagLimits: LoopLag.Limits = LoopLag.Limits(), log: EventLog
+        _ index: Int, of group: LoopGroup, sockets: consuming MediaSockets, context: DTLSContext,
+        stunServers: [STUNServerName], sharedAddresses: SharedAddresses, lagLimits: LoopLag.Limits = LoopLag.Limits(),
+        lines: LogRateLimiter
     ) {
         load = LoopLoad(lagLimits, now: .now())
         streamBuffer = sockets.takesConnections ? [UInt8](repeating: 0, count: 16 << 10) : []
         socket = sockets.datagrams
         segments = socket.udp.canSegment
-        streams = StreamConnections(sockets.listener, maxLength: Self.datagramRoom)
+        streams = StreamConnections(
+            sockets.listener, maxLength: Self.datagramRoom, admission: group.connections)
         self.context = context
-        self.inbox = inbox
-        self.sharedStatistics = sharedStatistics
+        (self.group, self.index) = (group, index)
+        inbox = group.loops[index].inbox
         stunQueries = STUNQueries(stunServers)
         self.sharedAddresses = sharedAddresses
-        lines = LogRateLimiter(log)
+        self.lines = lines
         entries = [
             pollfd(self.socket.udp.descriptor), pollfd(inbox.wake.descriptor), pollfd(streams.descriptor),
         ]

@@ -30,7 +30,7 @@ enum MediaCommand: Sendable {
 /// The media thread's commands; closed once it has ended.
 typealias MediaCommandQueue = Mailbox<MediaCommand>
 
-/// What other threads may know of the sessions that watch. The media thread sets it.
+/// What other threads may know of a loop's sessions that watch. Its thread sets it.
 final class SharedStatistics: Sendable {
     private let current = Mutex<(sessions: [PeerStatistics], totals: MediaTotals)>(([], MediaTotals()))
     private let currentLoad = Mutex(LoopLoad(now: .zero))

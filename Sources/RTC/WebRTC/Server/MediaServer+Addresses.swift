@@ -25,7 +25,7 @@ extension MediaServer {
             registry.offers[session]?.candidates += candidates.prefix(max(room, 0))
             return true
         }
-        if !isKept { inbox.post(.candidates(session, candidates)) }
+        if !isKept { post(.candidates(session, candidates), to: session) }
     }
 
     /// The STUN servers in `configuration`; the log names those that can't be read.

@@ -24,7 +24,7 @@ extension MediaServer {
         // Catches up on decisions that were due while there were no viewers.
         hub.pollChroma(now: .now())
         guard !hub.excludes(viewerDecoding: .yuv420) else { throw .unsupported(ChromaPolicy.exclusion) }
-        let id = try nextID()
+        let id = try nextID(in: group.loopForNewSession())
         hub.viewerCame(decoding: .yuv420, now: .now())
         let leave: @Sendable () -> Void = { [weak self] in
             hub.viewerLeft(decoding: .yuv420, now: .now())
@@ -37,7 +37,7 @@ extension MediaServer {
                 leave()
                 onEnd(reason)
             })
-        guard inbox.post(.openFrameViewer(request)) else {
+        guard post(.openFrameViewer(request), to: id) else {
             leave()
             throw .stopped
         }
@@ -45,14 +45,14 @@ extension MediaServer {
     }
 
     public func confirmPictures(of session: MediaSessionID, through number: UInt32) {
-        inbox.post(.confirmPictures(session, through: number))
+        post(.confirmPictures(session, through: number), to: session)
     }
 
     public func setAudioEnabled(_ isOn: Bool, for session: MediaSessionID) {
-        inbox.post(.setAudioEnabled(isOn, session))
+        post(.setAudioEnabled(isOn, session), to: session)
     }
 
     public func requestKeyPicture(for session: MediaSessionID) {
-        inbox.post(.requestKeyFrame(session))
+        post(.requestKeyFrame(session), to: session)
     }
 }

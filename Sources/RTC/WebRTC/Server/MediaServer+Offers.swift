@@ -46,20 +46,21 @@ extension MediaServer {
         watching source: WatchedSource, controlling: Bool = false, within timeout: Interval,
         onEnd: @escaping @Sendable (String) -> Void
     ) throws(MediaSessionError) -> OfferedSession {
-        var local = localDescription(sending: source.kinds)
+        let loop = group.loopForNewSession()
+        var local = localDescription(in: loop, sending: source.kinds)
         local.isICELite = !controlling
         // A browser decodes every level, whatever it answers.
         let start = controlling ? source.tracks[.video]?.cachedFrames.first?.coded : nil
         let offer = Offer(local: local, including444: !controlling, beginningWith: start)
         let pending = PendingOffer(offer: offer, local: local, source: source, onEnd: onEnd)
-        let id = try nextID()
+        let id = try nextID(in: loop)
         registry.withLock { $0.offers[id] = pending }
-        let isPosted = inbox.post(
+        let isPosted = post(
             .expectAnswer(id, deadline: MonotonicTime.now() + timeout) { [weak self] reason in
                 guard pending.take() else { return }
                 self?.ended(id)
                 pending.onEnd(reason)
-            })
+            }, to: id)
         guard isPosted else {
             ended(id)
             throw .stopped
@@ -77,7 +78,7 @@ extension MediaServer {
             try begin(id, local: pending.local, media: media, watching: pending.source, onEnd: pending.onEnd)
             // Candidates are kept until the session has been posted, since it must come before them.
             let candidates = registry.withLock { $0.offers.removeValue(forKey: id)?.candidates } ?? []
-            if !candidates.isEmpty { inbox.post(.candidates(id, candidates)) }
+            if !candidates.isEmpty { post(.candidates(id, candidates), to: id) }
         } catch {
             // The media thread need not wait for an answer any longer.
             ended(id)

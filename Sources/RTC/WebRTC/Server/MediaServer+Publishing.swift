@@ -18,24 +18,25 @@ extension MediaServer {
         offer: String, to receiver: any PublishedFrameReceiver,
         onEnd: @escaping @Sendable (MediaSessionID, String) -> Void
     ) throws(MediaSessionError) -> (session: OpenedSession, answersKeyFrameRequests: Bool) {
-        let local = localDescription(sending: [])
+        let loop = group.loopForNewSession()
+        let local = localDescription(in: loop, sending: [])
         let answer: PublisherAnswer
         do {
             answer = try PublisherAnswer(to: SessionDescription(parsing: offer), local: local)
         } catch {
             throw MediaSessionError(error)
         }
-        let id = try nextID()
+        let id = try nextID(in: loop)
         let parameters = try self.parameters(of: id, local: local, media: answer.media)
         // Each section that the answer accepts has a receiver.
         let publications = answer.media.sections.map { Publication($0, to: receiver) }
-        let isPosted = inbox.post(
+        let isPosted = post(
             .publish(
                 parameters, publications,
                 onEnd: { [weak self] reason in
                     self?.ended(id)
                     onEnd(id, reason)
-                }))
+                }), to: id)
         guard isPosted else {
             ended(id)
             throw .stopped
@@ -47,7 +48,7 @@ extension MediaServer {
     /// Asks a publisher for a key frame. Does nothing for unknown sessions and for publishers that don't support such
     /// requests.
     public func requestKeyFrame(of id: MediaSessionID) {
-        inbox.post(.requestKeyFrame(id))
+        post(.requestKeyFrame(id), to: id)
     }
 }
 

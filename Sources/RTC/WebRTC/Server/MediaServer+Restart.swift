@@ -20,11 +20,11 @@ extension MediaServer {
         guard credentials.ufrag != remote.remoteUfrag, credentials.password != remote.remotePassword else {
             throw .badOffer("an ICE restart takes a new ice-ufrag and a new ice-pwd")
         }
-        let local = localDescription(sending: [])
+        let local = localDescription(in: group.loop(of: id), sending: [])
         let agent = ICEAgent(
             localUfrag: local.iceUfrag, localPassword: local.icePassword, remoteUfrag: credentials.ufrag,
             remotePassword: credentials.password)
-        guard inbox.post(.restartICE(id, agent)) else { throw .stopped }
+        guard post(.restartICE(id, agent), to: id) else { throw .stopped }
         remoteCandidates(id, fragment: fragment)
         registry.withLock { registry in
             registry.negotiated[id]?.remoteUfrag = credentials.ufrag

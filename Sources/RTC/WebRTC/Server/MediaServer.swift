@@ -21,8 +21,7 @@ public final class MediaServer: SessionServer {
     let configuration: MediaServerConfiguration
     private let context: DTLSContext
     let clock: NTPClock
-    let inbox: MediaCommandQueue
-    private let sharedStatistics = SharedStatistics()
+    let group: LoopGroup
     let registry = Mutex(SessionRegistry())
     private let thread: NamedThread
     /// The addresses offered to peers, in addition to the addresses that STUN servers see.
@@ -31,7 +30,8 @@ public final class MediaServer: SessionServer {
 
     /// The sessions' state that all threads share; the media thread has the sessions themselves.
     struct SessionRegistry {
-        var lastID: UInt64 = 0
+        /// The number of each loop's last session.
+        var lastNumbers: [Int: UInt64] = [:]
         var open: Set<MediaSessionID> = []
         /// The result of the negotiation with each session's peer, once there is an answer. Its credentials belong to
         /// the peer's current ICE generation.
@@ -53,21 +53,21 @@ public final class MediaServer: SessionServer {
         }
         let sockets = try MediaSockets(configuration, log: log)
         port = sockets.address.port
-        takesConnections = sockets.listener != nil
+        takesConnections = sockets.takesConnections
         addresses = Self.hostAddresses(bind: configuration.bind, port: port, advertised: configuration.advertised)
-        guard let inbox = MediaCommandQueue() else { throw .system("no descriptor left for the media thread") }
-        self.inbox = inbox
+        guard let group = LoopGroup(count: 1) else { throw .system("no descriptor left for the media thread") }
+        self.group = group
         let context = self.context
         let handedOver = SocketHandover(sockets)
-        let sharedStatistics = self.sharedStatistics
         let sharedAddresses = self.sharedAddresses
         let stunServers = Self.stunServers(configuration, log)
         let lagLimits = configuration.lagLimits
+        let lines = LogRateLimiter(log)
         let started = NamedThread("media") {
             guard let sockets = handedOver.take() else { return }
             MediaLoop(
-                sockets: sockets, context: context, inbox: inbox, sharedStatistics: sharedStatistics,
-                stunServers: stunServers, sharedAddresses: sharedAddresses, lagLimits: lagLimits, log: log
+                LoopGroup.first, of: group, sockets: sockets, context: context, stunServers: stunServers,
+                sharedAddresses: sharedAddresses, lagLimits: lagLimits, lines: lines
             ).run()
         }
         guard let started else { throw .system("no thread left for media") }
@@ -76,7 +76,7 @@ public final class MediaServer: SessionServer {
 
     deinit {
         // Does not wait for the thread: the last reference may be released on the media thread itself.
-        inbox.post(.stop)
+        for loop in group.loops { loop.inbox.post(.stop) }
     }
 
     /// Answers `offer` with a session that watches `source`. Quick and never blocks. Throws ``MediaSessionError`` if
@@ -90,7 +90,8 @@ public final class MediaServer: SessionServer {
         offer: String, from client: String? = nil, watching source: WatchedSource,
         onEnd: @escaping @Sendable (String) -> Void
     ) throws(MediaSessionError) -> OpenedSession {
-        let local = localDescription(sending: source.kinds)
+        let loop = group.loopForNewSession()
+        let local = localDescription(in: loop, sending: source.kinds)
         let answer: Answer
         do {
             answer = try Answer(
@@ -98,7 +99,7 @@ public final class MediaServer: SessionServer {
         } catch {
             throw MediaSessionError(error)
         }
-        let id = try nextID()
+        let id = try nextID(in: loop)
         try begin(id, local: local, media: answer.media, from: client, watching: source, onEnd: onEnd)
         return OpenedSession(id: id, answer: answer.text, entityTag: local.iceUfrag)
     }
@@ -135,13 +136,13 @@ public final class MediaServer: SessionServer {
             for track in tracks { track.hub.viewerLeft(decoding: track.formats.decodes, now: MonotonicTime.now()) }
             self?.ended(id)
         }
-        let isPosted = inbox.post(
+        let isPosted = post(
             .open(
                 parameters, tracks,
                 onEnd: { reason in
                     leave()
                     onEnd(reason)
-                }))
+                }), to: id)
         guard isPosted else {
             leave()
             throw .stopped
@@ -172,10 +173,10 @@ public final class MediaServer: SessionServer {
             iceRole: local.isICELite ? .lite : .controlling(tieBreaker: SecureRandom.uint64()))
     }
 
-    /// Our own part of a new session's description, with random names, credentials and numbers.
+    /// Our own part of the description of a session in `loop`, with random names, credentials and numbers.
     ///
     /// - Parameter kinds: what the session sends, in the order of our offer; empty if it only receives.
-    func localDescription(sending kinds: [TrackFormat.Kind]) -> LocalDescription {
+    func localDescription(in loop: Int, sending kinds: [TrackFormat.Kind]) -> LocalDescription {
         let ice = SecureRandom.iceCredentials()
         let ssrc = SecureRandom.uint32()
         let own = context.certificate.fingerprint
@@ -186,7 +187,8 @@ public final class MediaServer: SessionServer {
             }
         }
         var local = LocalDescription(
-            sessionID: SecureRandom.uint64() >> 2, iceUfrag: ice.usernameFragment, icePassword: ice.password,
+            sessionID: SecureRandom.uint64() >> 2, iceUfrag: group.ufragPrefix(of: loop) + ice.usernameFragment,
+            icePassword: ice.password,
             fingerprint: FingerprintAttribute(algorithm: own.algorithm.rawValue, bytes: own.bytes),
             addresses: addresses, streams: streams, cname: Self.randomName())
         local.reflexive = reflexiveAddresses
@@ -196,16 +198,16 @@ public final class MediaServer: SessionServer {
     }
 
     public func close(_ session: MediaSessionID) {
-        inbox.post(.close(session))
+        post(.close(session), to: session)
     }
 
     public func setPlayoutDelay(of session: MediaSessionID, to delay: Interval) {
-        inbox.post(.setPlayoutDelay(session, delay))
+        post(.setPlayoutDelay(session, delay), to: session)
     }
 
     /// Calls `onChange` on the media thread.
     public func watchPointer(_ session: MediaSessionID, onChange: @escaping @Sendable (PointerChange) -> Void) {
-        inbox.post(.watchPointer(session, onChange))
+        post(.watchPointer(session, onChange), to: session)
     }
 
     /// Asks the peer of `session` about once a second whether it is there, and ends the session once it has been silent
@@ -214,33 +216,17 @@ public final class MediaServer: SessionServer {
     public func enableKeepalive(
         _ session: MediaSessionID, timeout: Interval, onConnect: @escaping @Sendable () -> Void
     ) {
-        inbox.post(.enableKeepalive(session, timeout: timeout, onConnect: onConnect))
+        post(.enableKeepalive(session, timeout: timeout, onConnect: onConnect), to: session)
     }
 
     /// The current time in microseconds since 1970, on the clock of abs-capture-time and sender reports, which is never
     /// stepped. May be used on any thread.
     public var captureClock: Int64 { (MonotonicTime.now() + clock.unixOffset).nanoseconds / 1000 }
 
-    /// The statistics of every viewer's session, at most about a second old. Doesn't wait for the media thread.
-    public var statistics: [PeerStatistics] { sharedStatistics.sessions }
-
-    /// What was sent to all viewers so far, at most about a second old.
-    public var totals: MediaTotals { sharedStatistics.totals }
-
-    /// How late the media thread has made its sessions at most, in the last second or two; 0 while it rests.
-    public var lag: Interval { sharedStatistics.load.lag.worst(at: .now()) }
-
-    /// Whether the media thread is overloaded: sources make fewer frames, and new sessions are refused.
-    public var isOverloaded: Bool { sharedStatistics.load.isOverloaded(at: .now()) }
-
-    public func statistics(of session: MediaSessionID) -> PeerStatistics? {
-        sharedStatistics.sessions.first { $0.id == session }
-    }
-
     /// Ends all sessions and the media thread. Idempotent.
     public func stop() {
         registry.withLock { $0.isStopped = true }
-        inbox.post(.stop)
+        for loop in group.loops { loop.inbox.post(.stop) }
         thread.join()
     }
 
@@ -251,23 +237,31 @@ public final class MediaServer: SessionServer {
         isOverloaded ? "the host is too busy for another viewer" : configuration.sessionRefusal()
     }
 
-    func nextID() throws(MediaSessionError) -> MediaSessionID {
+    /// Counts another session in `loop`, and returns its identifier.
+    func nextID(in loop: Int) throws(MediaSessionError) -> MediaSessionID {
         if let reason = sessionRefusal() { throw .full(reason) }
         let limit = configuration.sessionLimit
         let result = registry.withLock { registry -> Result<MediaSessionID, MediaSessionError> in
             if registry.isStopped { return .failure(.stopped) }
             if registry.open.count >= limit { return .failure(.full("the limit of \(limit) viewers is reached")) }
-            registry.lastID += 1
-            let id = MediaSessionID(rawValue: registry.lastID)
+            registry.lastNumbers[loop, default: 0] += 1
+            let id = group.identifier(ofSession: registry.lastNumbers[loop, default: 0], in: loop)
             registry.open.insert(id)
+            group.loops[loop].changeSessionCount(by: 1)
             return .success(id)
         }
         return try result.get()
     }
 
+    /// Hands a command to the media thread of `session`. Returns false if that thread has ended.
+    @discardableResult
+    func post(_ command: MediaCommand, to session: MediaSessionID) -> Bool {
+        group.loops[group.loop(of: session)].inbox.post(command)
+    }
+
     func ended(_ id: MediaSessionID) {
         registry.withLock { registry in
-            registry.open.remove(id)
+            if registry.open.remove(id) != nil { group.loops[group.loop(of: id)].changeSessionCount(by: -1) }
             registry.offers[id] = nil
             registry.negotiated[id] = nil
         }
