@@ -20,6 +20,8 @@ final class LoopGroup: Sendable {
     private static let sentPerReceived = 8
 
     let loops: [SharedLoop]
+    /// The loop of each peer's address; nil if there is only one loop.
+    let addresses: LoopsByAddress?
     /// The limits of TCP connections.
     let connections = StreamAdmission()
     private let checks = Mutex(CheckRateLimiter())
@@ -32,6 +34,7 @@ final class LoopGroup: Sendable {
             loops.append(loop)
         }
         self.loops = loops
+        addresses = loops.count > 1 ? LoopsByAddress() : nil
     }
 
     /// The usual number of threads on this machine.

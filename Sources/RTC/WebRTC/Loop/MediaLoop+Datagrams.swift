@@ -34,6 +34,7 @@ extension MediaLoop {
             guard let session = sessions[path.peer] else { return }
             let wasConnected = session.isConnected
             session.handle(datagram, kind: kind, from: path.peer, now: now)
+            sessions.heard(session, at: path.peer)
             if !wasConnected, session.isConnected {
                 let how = path.peer.connection == 0 ? "" : " over TCP"
                 lines(of: path.peer.host).info("\(session.title) is connected from \(path.peer)\(how)")

@@ -25,7 +25,7 @@ final class MediaLoop {
     /// The log, with a limit for the lines that peers cause by coming and going.
     let lines: LogRateLimiter
 
-    var sessions = SessionTable()
+    var sessions: SessionTable
     /// The viewers that get whole pictures.
     var frameViewers: [MediaSessionID: FrameViewer] = [:]
     /// Our offers that wait for an answer.
@@ -70,6 +70,7 @@ final class MediaLoop {
             sockets.listener, maxLength: Self.datagramRoom, admission: group.connections)
         self.context = context
         (self.group, self.index) = (group, index)
+        sessions = SessionTable(sharing: group.addresses, by: index)
         inbox = group.loops[index].inbox
         stunQueries = STUNQueries(stunServers)
         self.sharedAddresses = sharedAddresses

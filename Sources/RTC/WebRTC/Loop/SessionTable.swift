@@ -10,11 +10,16 @@ struct SessionTable {
     private var sessions: [MediaSessionID: PeerSession] = [:]
     private var onEnd: [MediaSessionID: @Sendable (String) -> Void] = [:]
     private var byUfrag: [String: PeerSession] = [:]
-    private var byPeer = SessionsByAddress()
+    private var byPeer: SessionsByAddress
     /// Each session at the index that is its ``PeerSession/slot``; nil at free ones.
     private var slots: [PeerSession?] = []
     private var freeSlots: [Int] = []
     private var deadlines = DeadlineQueue()
+
+    /// The sessions of `loop`, whose addresses are in `shared` as well if there are other loops.
+    init(sharing shared: LoopsByAddress? = nil, by loop: Int = 0) {
+        byPeer = SessionsByAddress(sharedIn: shared, by: loop)
+    }
 
     var all: Dictionary<MediaSessionID, PeerSession>.Values { sessions.values }
 
@@ -49,6 +54,9 @@ struct SessionTable {
         }
         return onEnd.removeValue(forKey: session.id)
     }
+
+    /// Notes that something other than STUN has come from `address` for `session`.
+    mutating func heard(_ session: PeerSession, at address: TransportAddress) { byPeer.heard(session, at: address) }
 
     // MARK: Deadlines
 
@@ -110,11 +118,13 @@ struct SessionTable {
         // pair at once (RFC 8445 section 7.2.5.2.4), whereas a peer whose address will soon be free tries again.
         let claim = byPeer.claim(path.peer, for: session, now: now)
         guard claim != .refused else { return nil }
+        byPeer.expect(path.peer, of: session)
         let isGenuine = changeUfrags(of: session) {
             session.handle(check, along: path, isReplied: claim == .granted, now: now)
         }
         if isGenuine, claim == .granted { byPeer.note(path.peer, of: session, now: now) }
         byPeer.forgetGivenUp(of: session)
+        byPeer.expectNoMore(path.peer, of: session)
         return session
     }
 
@@ -124,9 +134,11 @@ struct SessionTable {
         _ response: STUNMessage, along path: NetworkPath, now: MonotonicTime
     ) -> PeerSession? {
         guard let session = sessions[SelectedPair.session(of: response.transactionID)],
-            byPeer.claim(path.peer, for: session, now: now) != .refused,
-            session.handle(response: response, along: path, now: now)
+            byPeer.claim(path.peer, for: session, now: now) != .refused
         else { return nil }
+        byPeer.expect(path.peer, of: session)
+        defer { byPeer.expectNoMore(path.peer, of: session) }
+        guard session.handle(response: response, along: path, now: now) else { return nil }
         byPeer.note(path.peer, of: session, now: now)
         return session
     }
