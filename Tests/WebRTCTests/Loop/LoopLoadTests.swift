@@ -89,7 +89,7 @@ struct LoopLoadTests {
     mutating func lateLines() {
         run(.milliseconds(83), for: .seconds(55))
         #expect(lines.count == 1)
-        let text = "the host is late by 83 ms with 300 viewers: its media thread works "
+        let text = "the host is late by 83 ms for 300 viewers: their media thread works "
         #expect(lines.first?.hasPrefix(text) == true, "\(lines)")
         #expect(lines.first?.hasSuffix("sources make 75 % of their frames") == true)
         run(.milliseconds(83), for: .seconds(70))

@@ -19,6 +19,7 @@ struct OverloadTests {
     @Test("new viewers are refused and the source makes fewer frames; those who watch stay, and others can join later")
     func overload() throws {
         var configuration = MediaServerConfiguration(bind: TransportAddress(ipv4: 127, 0, 0, 1, port: 0))
+        configuration.threadCount = 1
         // Every turn is late, and a tenth of a second of them is too much.
         configuration.lagLimits = LoopLag.Limits(lag: .zero, busyShare: 0, duration: .milliseconds(100))
         let log = Log()

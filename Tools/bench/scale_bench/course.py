@@ -147,7 +147,7 @@ def _look(course):
     times = course.room.processor_times()
     server = sum(thread_times(course.server.process.pid).values()) if course.server else 0
     return {"host": times["host"], "server": server, "capture": times["capture"],
-            "media": _thread_time(course.room.share.pid, "media"),
+            "media": _threads_time(course.room.share.pid, "media"),
             "crowd": sum(thread_times(course.crowd.process.pid).values())}
 
 
@@ -156,16 +156,20 @@ def _difference(before, after):
     return {name: (after[name] - before[name]) / 1e6 for name in before}
 
 
-def _thread_time(pid, name):
+def _threads_time(pid, name):
+    """The CPU time of all threads of this name."""
     times = thread_times(pid)
+    found = []
     for task in times:
         try:
             with open("/proc/%d/task/%s/comm" % (pid, task)) as file:
                 if file.read().strip() == name:
-                    return times[task]
+                    found.append(times[task])
         except OSError:
             continue  # the thread has just ended
-    raise Failure("the host has no thread %s" % name)
+    if not found:
+        raise Failure("the host has no thread %s" % name)
+    return sum(found)
 
 
 def _memory(pid):

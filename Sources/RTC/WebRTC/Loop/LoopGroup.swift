@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// A session stays in the loop that it was opened in. Which loop that is follows from its identifier, which is in the
 /// transaction identifiers of its requests, and from its user name fragments, which its peer's checks name. So neither
-/// needs a table. May be used on any thread.
+/// needs a table; only addresses do. May be used on any thread.
 final class LoopGroup: Sendable {
     /// The maximum number of threads. One of them receives for all, so that many more would wait for it.
     static let limit = 8
@@ -46,6 +46,11 @@ final class LoopGroup: Sendable {
     /// Whether a request to a candidate of a viewer's may be sent now; if so, it counts for the bound of all viewers.
     func admitsCheck(now: MonotonicTime) -> Bool {
         checks.withLock { checks in checks.take(now: now) }
+    }
+
+    /// Has all loops end their sessions and themselves.
+    func stop() {
+        for loop in loops { loop.inbox.post(.stop) }
     }
 
     // MARK: Sessions

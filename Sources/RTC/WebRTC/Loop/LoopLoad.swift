@@ -1,7 +1,7 @@
 import MediaTypes
 
-/// What the host does while its media thread is overloaded: sources make fewer frames for all viewers, new viewers are
-/// refused, and the log says so. No viewer's session is ended.
+/// What the host does while a media thread is overloaded: sources make fewer frames for all viewers, new viewers get
+/// another thread or, if there is none, are refused, and the log says so. No viewer's session is ended.
 ///
 /// Pure. A copy may be read on any thread.
 struct LoopLoad: Sendable {
@@ -34,7 +34,7 @@ struct LoopLoad: Sendable {
         updatedAt = now
     }
 
-    /// Whether there are fewer frames now, and no room for another viewer.
+    /// Whether there are fewer frames now, and no room for another viewer on this thread.
     func isOverloaded(at now: MonotonicTime) -> Bool {
         frameShare < 100 && now - updatedAt < Self.forgottenAfter
     }
@@ -65,8 +65,8 @@ struct LoopLoad: Sendable {
     mutating func takeLine(viewers: @autoclosure () -> Int, now: MonotonicTime) -> String? {
         guard lag.isLate(at: now), now >= nextLine else { return nil }
         nextLine = now + Self.lineInterval
-        return "the host is late by \(lag.worst(at: now).milliseconds) ms with \(viewers()) viewers: its media thread "
-            + "works \(Int(lag.busyShare * 100)) % of the time; new viewers are refused, and sources make "
+        return "the host is late by \(lag.worst(at: now).milliseconds) ms for \(viewers()) viewers: their media thread "
+            + "works \(Int(lag.busyShare * 100)) % of the time and takes no more, and sources make "
             + "\(frameShare) % of their frames"
     }
 }

@@ -45,6 +45,8 @@ extension MediaLoop {
                 note(session)
             case .setPlayoutDelay(let id, let delay):
                 sessions[id]?.watched?.requestedPlayoutDelay = delay
+            case .datagrams, .takeConnection, .closeConnection:
+                arrivals.append(command)
             case .stop:
                 isStopped = true
             }
@@ -67,7 +69,7 @@ extension MediaLoop {
         case .expectAnswer(_, _, let giveUp): giveUp(Self.ending)
         case .openFrameViewer(let request): request.onEnd(Self.ending)
         case .close, .restartICE, .candidates, .stunServers, .setPlayoutDelay, .watchPointer, .enableKeepalive,
-            .requestKeyFrame, .confirmPictures, .setAudioEnabled, .stop:
+            .requestKeyFrame, .confirmPictures, .setAudioEnabled, .datagrams, .takeConnection, .closeConnection, .stop:
             break
         }
     }

@@ -14,14 +14,41 @@ extension MediaLoop {
     /// How long they may take, together: a handshake takes a thousand times as long as a report.
     private static let receivingTime = Interval.milliseconds(20)
 
-    /// Receives what has come, up to a number and a time that leave pictures their turn.
+    /// Receives what has come for all loops, up to a number and a time that leave pictures their turn.
     func receive(now: MonotonicTime) {
-        for number in 1...(Self.datagramsAtOnce + Self.datagramsPerSession * sessions.all.count) {
-            if number % 16 == 0, MonotonicTime.now() - now > Self.receivingTime { return }
-            guard let received = socket.udp.receive(into: &buffer) else { return }
+        let others = group.loops.indices.reduce(0) { $1 == index ? $0 : $0 + group.loops[$1].sessionCount }
+        for number in 1...(Self.datagramsAtOnce + Self.datagramsPerSession * (sessions.all.count + others)) {
+            if number % 16 == 0, MonotonicTime.now() - now > Self.receivingTime { break }
+            guard let received = socket.udp.receive(into: &buffer) else { break }
             let datagram = buffer[..<received.count]
-            handle(datagram, kind: DatagramKind(of: datagram), along: received.path, now: now)
+            let kind = DatagramKind(of: datagram)
+            if kind != .stun, kind != .other, let loop = group.addresses?[received.path.peer], loop != index {
+                passed[loop].append(datagram, along: received.path)
+            } else {
+                handle(datagram, kind: kind, along: received.path, now: now)
+            }
         }
+        for loop in passed.indices where passed[loop].count > 0 {
+            group.loops[loop].post(passed[loop])
+            passed[loop] = ReceivedDatagrams()
+        }
+    }
+
+    /// Handles what the first loop has passed on.
+    func handleArrivals(now: MonotonicTime) {
+        for arrival in arrivals {
+            switch arrival {
+            case .datagrams(let received):
+                group.loops[index].datagramsTaken(received.count)
+                received.forEach { handle($0, kind: DatagramKind(of: $0), along: $1, now: now) }
+            case .takeConnection(let connection, let bytes):
+                if streams.adopt(connection.value) { take(bytes[...], from: connection.value, now: now) }
+            case .closeConnection(let number):
+                if let connection = streams[number] { close(connection, now: now) }
+            default: break
+            }
+        }
+        arrivals.removeAll()
     }
 
     private func handle(
@@ -49,7 +76,9 @@ extension MediaLoop {
 
     /// Takes what has come over TCP connections, and lets the sessions go on that waited for room in one.
     func serveStreams(now: MonotonicTime) {
-        for ready in streams.takeReady(now: now) {
+        let served = streams.takeReady(now: now)
+        for place in streams.takeSuperfluous() { group.loops[place.loop].inbox.post(.closeConnection(place.number)) }
+        for ready in served {
             if ready.isDrained, let session = sessions[ready.connection.path.peer], session.isStalled {
                 session.resume(now: now)
                 note(session)
@@ -62,10 +91,18 @@ extension MediaLoop {
     private func read(_ connection: StreamConnection, now: MonotonicTime) {
         guard streams.contains(connection) else { return }
         guard let count = connection.read(into: &streamBuffer) else { return close(connection, now: now) }
-        var rest = streamBuffer[..<count]
+        take(streamBuffer[..<count], from: connection, now: now)
+    }
+
+    /// Handles the datagrams in `bytes`, which were read from a connection.
+    private func take(_ bytes: ArraySlice<UInt8>, from connection: StreamConnection, now: MonotonicTime) {
+        var rest = bytes
         do throws(StreamFraming.DatagramTooLongError) {
             while let datagram = try connection.framing.next(from: &rest) {
-                take(datagram, from: connection, now: now)
+                if let loop = otherLoop(for: datagram, from: connection) {
+                    return pass(connection, to: loop, with: datagram, followedBy: rest)
+                }
+                handle(datagram, from: connection, now: now)
                 guard streams.contains(connection) else { return }
             }
         } catch {
@@ -75,7 +112,7 @@ extension MediaLoop {
 
     /// Until a peer has proved itself by a check, a connection can only be used for checks. One for an unknown session
     /// is ignored, because the answer with which the session begins may still be on its way here.
-    private func take(_ datagram: ArraySlice<UInt8>, from connection: StreamConnection, now: MonotonicTime) {
+    private func handle(_ datagram: ArraySlice<UInt8>, from connection: StreamConnection, now: MonotonicTime) {
         let kind = DatagramKind(of: datagram)
         if connection.session == nil, kind != .stun, !datagram.isEmpty { return close(connection, now: now) }
         connection.heardAt = now
@@ -87,6 +124,27 @@ extension MediaLoop {
             // The session has given it up for others.
             close(connection, now: now)
         }
+    }
+
+    /// The loop that a connection which has proved nothing should go to, because `datagram` names a session there.
+    private func otherLoop(for datagram: ArraySlice<UInt8>, from connection: StreamConnection) -> Int? {
+        guard isFirst, group.loops.count > 1, connection.session == nil, DatagramKind(of: datagram) == .stun,
+            let message = try? STUNMessage(parsing: Array(datagram)), message.messageClass == .request,
+            let loop = group.loop(of: message), loop != index
+        else { return nil }
+        return loop
+    }
+
+    /// Hands a connection over to another loop, which handles `datagram` and what was read behind it.
+    private func pass(
+        _ connection: StreamConnection, to loop: Int, with datagram: ArraySlice<UInt8>,
+        followedBy rest: ArraySlice<UInt8>
+    ) {
+        streams.release(connection, to: loop)
+        var bytes = [UInt8(truncatingIfNeeded: datagram.count >> 8), UInt8(truncatingIfNeeded: datagram.count)]
+        bytes.append(contentsOf: datagram)
+        bytes.append(contentsOf: rest)
+        group.loops[loop].inbox.post(.takeConnection(Sent(connection), read: bytes))
     }
 
     private func close(_ connection: StreamConnection, now: MonotonicTime) {

@@ -4,11 +4,14 @@ import STUN
 import Threading
 
 extension MediaLoop {
-    /// Handles a STUN datagram: a check or a response of a peer's, or a STUN server's answer.
+    /// Handles a STUN datagram: a check or a response of a peer's, or a STUN server's answer. One that came over UDP
+    /// for another loop's session is passed on.
     func handle(stun datagram: [UInt8], along path: NetworkPath, now: MonotonicTime) {
         guard let message = try? STUNMessage(parsing: datagram) else { return }
         if stunQueries.take(message, along: path, now: now) {
             publishAddresses()
+        } else if isFirst, path.peer.connection == 0, let loop = group.loop(of: message), loop != index {
+            passed[loop].append(datagram[...], along: path)
         } else if let session = sessions.handle(message, along: path, now: now) {
             note(session)
         }

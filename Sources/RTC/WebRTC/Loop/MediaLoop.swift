@@ -7,8 +7,11 @@ import SecureTransport
 import Threading
 import TrackHub
 
-/// The media thread's loop. It owns the socket and every session, and waits for the next event: a datagram, a picture,
-/// a command, or a session's deadline.
+/// A media thread's loop. It owns its sessions, and waits for the next event: a datagram, a picture, a command, or a
+/// session's deadline.
+///
+/// All loops of a ``LoopGroup`` send on the same UDP socket. The first one receives for all of them, and passes on what
+/// is for another one's session.
 final class MediaLoop {
     /// The largest datagram that a peer has reason to send. A longer one is treated as empty.
     static let datagramRoom = 2048
@@ -53,6 +56,10 @@ final class MediaLoop {
     var segments: Bool
     /// The datagrams that the socket had no room for.
     var waiting = WaitingDatagrams()
+    /// What was received for each loop in this turn.
+    var passed: [ReceivedDatagrams]
+    /// What the first loop has passed on to this one, in order. It is handled when this loop would receive.
+    var arrivals: [MediaCommand] = []
     /// The sessions that wait for room in the socket, in the order of their turns.
     var stalled: [PeerSession] = []
 
@@ -67,11 +74,13 @@ final class MediaLoop {
         socket = sockets.datagrams
         segments = socket.udp.canSegment
         streams = StreamConnections(
-            sockets.listener, maxLength: Self.datagramRoom, admission: group.connections)
+            sockets.listener, maxLength: Self.datagramRoom, admission: group.connections, loop: index,
+            adopts: sockets.takesConnections && group.loops.count > 1)
         self.context = context
         (self.group, self.index) = (group, index)
         sessions = SessionTable(sharing: group.addresses, by: index)
         inbox = group.loops[index].inbox
+        passed = [ReceivedDatagrams](repeating: ReceivedDatagrams(), count: group.loops.count)
         stunQueries = STUNQueries(stunServers)
         self.sharedAddresses = sharedAddresses
         self.lines = lines
@@ -79,6 +88,9 @@ final class MediaLoop {
             pollfd(self.socket.udp.descriptor), pollfd(inbox.wake.descriptor), pollfd(streams.descriptor),
         ]
     }
+
+    /// Whether this loop receives for all.
+    var isFirst: Bool { index == LoopGroup.first }
 
     func run() {
         while !isStopped {
@@ -91,7 +103,9 @@ final class MediaLoop {
             // a picture from before a pause. Their new frames are sent after that, so that a long turn of media doesn't
             // delay the answers and reports that have come already.
             let fed = updateFeeds(now: now)
-            if entries[0].isReady { receive(now: now) }
+            let hasArrivals = !arrivals.isEmpty
+            if hasArrivals { handleArrivals(now: now) }
+            if isFirst, entries[0].isReady { receive(now: now) }
             if entries[2].isReady { serveStreams(now: now) }
             sendFrames(of: fed, now: now)
             if now >= streams.deadline { closeExpiredStreams(now: now) }
@@ -100,7 +114,7 @@ final class MediaLoop {
             if now >= nextDeadline { advanceOthers(now: now) }
             if now >= stunQueries.deadline { askSTUNServers(now: now) }
             // What viewers of whole pictures confirm comes as commands.
-            let mayHaveHeard = entries[0].isReady || entries[2].isReady || !frameViewers.isEmpty
+            let mayHaveHeard = entries[0].isReady || entries[2].isReady || hasArrivals || !frameViewers.isEmpty
             if isRateDecisionDue(now, mayHaveHeard: mayHaveHeard) { adaptRates(now: now) }
             lines.reportWithheld(now: now)
         }
@@ -122,7 +136,9 @@ final class MediaLoop {
         sendBatch()
         let deadline = min(
             min(sessions.deadline, nextDeadline), chromaDeadline, min(streams.deadline, stunQueries.deadline))
-        entries[0].events = Int16(POLLIN) | (waiting.isEmpty ? 0 : Int16(POLLOUT))
+        // An entry that waits for nothing would still report errors.
+        entries[0].fd = isFirst || !waiting.isEmpty ? socket.udp.descriptor : -1
+        entries[0].events = Int16(isFirst ? POLLIN : 0) | Int16(waiting.isEmpty ? 0 : POLLOUT)
         let now = MonotonicTime.now()
         load.lag.turnEnded(at: now, next: deadline)
         waitForEvents(&entries, until: deadline, now: now)

@@ -4,9 +4,15 @@ import Threading
 
 /// What other threads may use of a loop: they post to its inbox, and read what it reports.
 final class SharedLoop: Sendable {
+    /// If so many datagrams wait for the loop, further ones are lost, as they are if a socket has no room. It is more
+    /// than what 1,000 viewers send while the thread sends a large picture.
+    private static let datagramLimit = 4096
+
     let inbox: MediaCommandQueue
     let statistics = SharedStatistics()
     private let sessions = Atomic<Int>(0)
+    /// How many datagrams wait in the inbox.
+    private let datagrams = Atomic<Int>(0)
 
     /// Nil if the process has no file descriptor left.
     init?() {
@@ -19,5 +25,17 @@ final class SharedLoop: Sendable {
 
     func changeSessionCount(by change: Int) {
         sessions.wrappingAdd(change, ordering: .relaxed)
+    }
+
+    /// Passes datagrams to the loop, which calls ``datagramsTaken(_:)``.
+    func post(_ received: ReceivedDatagrams) {
+        guard datagrams.load(ordering: .relaxed) < Self.datagramLimit else { return }
+        datagrams.wrappingAdd(received.count, ordering: .relaxed)
+        inbox.post(.datagrams(received))
+    }
+
+    /// Notes that `count` of the datagrams wait no longer.
+    func datagramsTaken(_ count: Int) {
+        datagrams.wrappingSubtract(count, ordering: .relaxed)
     }
 }

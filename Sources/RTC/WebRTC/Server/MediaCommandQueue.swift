@@ -4,7 +4,7 @@ import STUN
 import Synchronization
 import Threading
 
-/// A command from another thread to the media thread.
+/// A command from another thread to a media thread.
 enum MediaCommand: Sendable {
     case open(SessionParameters, [WatchedTrack], onEnd: @Sendable (String) -> Void)
     /// Waits for the answer to the session's offer: calls `giveUp` at `deadline`, unless the session is opened before.
@@ -24,10 +24,16 @@ enum MediaCommand: Sendable {
     case setPlayoutDelay(MediaSessionID, Interval)
     case watchPointer(MediaSessionID, @Sendable (PointerChange) -> Void)
     case enableKeepalive(MediaSessionID, timeout: Interval, onConnect: @Sendable () -> Void)
+    /// What the first loop has received for this one.
+    case datagrams(ReceivedDatagrams)
+    /// A TCP connection to one of this loop's sessions, and what was read from it last.
+    case takeConnection(Sent<StreamConnection>, read: [UInt8])
+    /// Closes the TCP connection of this number, to make room for another one.
+    case closeConnection(UInt32)
     case stop
 }
 
-/// The media thread's commands; closed once it has ended.
+/// A media thread's commands; closed once it has ended.
 typealias MediaCommandQueue = Mailbox<MediaCommand>
 
 /// What other threads may know of a loop's sessions that watch. Its thread sets it.

@@ -9,9 +9,10 @@ import Synchronization
 public import Threading
 public import TrackHub
 
-/// The WebRTC server of this process, with one port and one thread for all peers and any number of tracks.
+/// The WebRTC server of this process, with one port for all peers and any number of tracks.
 ///
-/// Its methods may be called on any thread; the sockets and the sessions belong to the media thread.
+/// Its methods may be called on any thread. Each session belongs to one of the media threads (``LoopGroup``), and a
+/// session's callbacks are called on that one.
 public final class MediaServer: SessionServer {
     /// The UDP port that all peers use, and the TCP port of peers that can't use UDP.
     public let port: UInt16
@@ -23,12 +24,12 @@ public final class MediaServer: SessionServer {
     let clock: NTPClock
     let group: LoopGroup
     let registry = Mutex(SessionRegistry())
-    private let thread: NamedThread
+    private let threads: [NamedThread]
     /// The addresses offered to peers, in addition to the addresses that STUN servers see.
     let addresses: [HostAddress]
     let sharedAddresses = SharedAddresses()
 
-    /// The sessions' state that all threads share; the media thread has the sessions themselves.
+    /// The sessions' state that all threads share; the media threads have the sessions themselves.
     struct SessionRegistry {
         /// The number of each loop's last session.
         var lastNumbers: [Int: UInt64] = [:]
@@ -41,7 +42,7 @@ public final class MediaServer: SessionServer {
         var isStopped = false
     }
 
-    /// Binds the port and starts the media thread. Throws ``WebRTCError`` if the port can't be bound, or if no thread,
+    /// Binds the port and starts the media threads. Throws ``WebRTCError`` if the port can't be bound, or if no thread,
     /// descriptor or certificate can be made.
     public init(_ configuration: MediaServerConfiguration, log: EventLog) throws(WebRTCError) {
         self.configuration = configuration
@@ -55,28 +56,40 @@ public final class MediaServer: SessionServer {
         port = sockets.address.port
         takesConnections = sockets.takesConnections
         addresses = Self.hostAddresses(bind: configuration.bind, port: port, advertised: configuration.advertised)
-        guard let group = LoopGroup(count: 1) else { throw .system("no descriptor left for the media thread") }
+        guard let group = LoopGroup(count: configuration.threadCount) else {
+            throw .system("no descriptor left for the media threads")
+        }
         self.group = group
+        var handovers: [SocketHandover] = []
+        for _ in group.loops.dropFirst() { handovers.append(SocketHandover(MediaSockets(sharing: sockets))) }
+        handovers.insert(SocketHandover(sockets), at: LoopGroup.first)
         let context = self.context
-        let handedOver = SocketHandover(sockets)
         let sharedAddresses = self.sharedAddresses
         let stunServers = Self.stunServers(configuration, log)
         let lagLimits = configuration.lagLimits
         let lines = LogRateLimiter(log)
-        let started = NamedThread("media") {
-            guard let sockets = handedOver.take() else { return }
-            MediaLoop(
-                LoopGroup.first, of: group, sockets: sockets, context: context, stunServers: stunServers,
-                sharedAddresses: sharedAddresses, lagLimits: lagLimits, lines: lines
-            ).run()
+        var threads: [NamedThread] = []
+        for (index, handover) in handovers.enumerated() {
+            let started = NamedThread("media") {
+                guard let sockets = handover.take() else { return }
+                MediaLoop(
+                    index, of: group, sockets: sockets, context: context,
+                    stunServers: index == LoopGroup.first ? stunServers : [], sharedAddresses: sharedAddresses,
+                    lagLimits: lagLimits, lines: lines
+                ).run()
+            }
+            guard let started else {
+                group.stop()
+                throw .system("no thread left for media")
+            }
+            threads.append(started)
         }
-        guard let started else { throw .system("no thread left for media") }
-        thread = started
+        self.threads = threads
     }
 
     deinit {
-        // Does not wait for the thread: the last reference may be released on the media thread itself.
-        for loop in group.loops { loop.inbox.post(.stop) }
+        // Does not wait for the threads: the last reference may be released on a media thread.
+        group.stop()
     }
 
     /// Answers `offer` with a session that watches `source`. Quick and never blocks. Throws ``MediaSessionError`` if
@@ -223,14 +236,14 @@ public final class MediaServer: SessionServer {
     /// stepped. May be used on any thread.
     public var captureClock: Int64 { (MonotonicTime.now() + clock.unixOffset).nanoseconds / 1000 }
 
-    /// Ends all sessions and the media thread. Idempotent.
+    /// Ends all sessions and the media threads. Idempotent.
     public func stop() {
         registry.withLock { $0.isStopped = true }
-        for loop in group.loops { loop.inbox.post(.stop) }
-        thread.join()
+        group.stop()
+        for thread in threads { thread.join() }
     }
 
-    /// Admits a session, or returns why there is no room for another one, for the viewer: the media thread is
+    /// Admits a session, or returns why there is no room for another one, for the viewer: the media threads are
     /// overloaded, or the configuration has a reason. Each session of the server is admitted in this way; call it for
     /// viewers who are served otherwise. Quick and never blocks.
     public func sessionRefusal() -> String? {

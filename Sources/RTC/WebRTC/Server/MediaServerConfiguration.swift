@@ -12,8 +12,10 @@ public struct MediaServerConfiguration: Sendable {
     /// Returns why there is no room for another session, or nil. Called before each session, on the thread that opens
     /// it; must not block.
     public var sessionRefusal: @Sendable () -> String? = { nil }
-    /// When the media thread is too late for further sessions.
+    /// When a media thread is too late for further sessions.
     var lagLimits = LoopLag.Limits()
+    /// The number of media threads, from 1 to ``LoopGroup/limit``.
+    var threadCount = LoopGroup.usualCount
     /// TCP ports that the program needs for something else. Peers connect over TCP on the port of the same number as
     /// the UDP port, unless it is one of these.
     public var reservedTCPPorts: Set<UInt16> = []

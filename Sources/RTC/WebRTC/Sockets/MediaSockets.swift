@@ -74,7 +74,7 @@ struct StreamListener: ~Copyable {
     private static let unsentLimit: Int32 = 16 << 10
 }
 
-/// Hands the sockets, which have a single owner, over to the media thread.
+/// Hands sockets, which have a single owner, over to a media thread.
 final class SocketHandover: Sendable {
     private let sockets: Mutex<MediaSockets?>
 

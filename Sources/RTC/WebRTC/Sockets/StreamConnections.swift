@@ -4,8 +4,8 @@ import MediaTypes
 import STUN
 import Threading
 
-/// The TCP connections of peers (RFC 6544): accepted on the port of the same number as the UDP port, and each used for
-/// one session.
+/// The TCP connections of peers (RFC 6544) that belong to one loop: accepted on the port of the same number as the UDP
+/// port, or taken over from the loop that has accepted them, and each used for one session.
 ///
 /// Their number is bounded by ``StreamAdmission``. Belongs to the media thread.
 final class StreamConnections {
@@ -36,7 +36,7 @@ final class StreamConnections {
         let isDrained: Bool
     }
 
-    /// Ready when a connection is; -1 if there are none, because there is no `listener`.
+    /// Ready when a connection is; -1 if there can be none.
     let descriptor: Int32
     /// The time of the next call of ``takeExpired(now:)``.
     private(set) var deadline = MonotonicTime.distantFuture
@@ -48,17 +48,27 @@ final class StreamConnections {
     private let listenerDescriptor: Int32
     private let maxLength: Int
     private let admission: StreamAdmission
+    private let loop: Int
+    /// The connections of other loops that are to be closed.
+    private var superfluous: [StreamAdmission.Place] = []
     private var connections: [UInt32: StreamConnection] = [:]
     private var resumesAccepting: MonotonicTime?
     private var ready = [shim_ready](repeating: shim_ready(), count: StreamConnections.servedAtOnce)
 
     /// Accepts the connections from `listener`, if there is one, that `admission` admits, for datagrams of up to
     /// `maxLength` bytes.
-    init(_ listener: consuming StreamListener?, maxLength: Int, admission: StreamAdmission = StreamAdmission()) {
-        (self.maxLength, self.admission) = (maxLength, admission)
+    ///
+    /// - Parameters:
+    ///   - loop: the number of the loop.
+    ///   - adopts: whether there may be connections without a listener, from another loop.
+    init(
+        _ listener: consuming StreamListener?, maxLength: Int, admission: StreamAdmission = StreamAdmission(),
+        loop: Int = 0, adopts: Bool = false
+    ) {
+        (self.maxLength, self.admission, self.loop) = (maxLength, admission, loop)
         listenerDescriptor = listener?.descriptor ?? -1
         self.listener = listener
-        descriptor = listenerDescriptor < 0 ? -1 : epoll_create1(Int32(EPOLL_CLOEXEC))
+        descriptor = listenerDescriptor < 0 && !adopts ? -1 : epoll_create1(Int32(EPOLL_CLOEXEC))
         _ = shim_epoll_set(descriptor, 1, listenerDescriptor, Self.listenerNumber, 1, 0)
     }
 
@@ -146,8 +156,9 @@ final class StreamConnections {
     private func add(_ accepted: Int32, now: MonotonicTime) {
         let number = admission.nextNumber()
         let new = StreamConnection(owning: accepted, number: number, of: admission, maxLength: maxLength, now: now)
-        guard let new, case .admitted(let closing) = admission.admit(new.path.peer, to: 0, now: now) else { return }
-        if let closing { connections[closing.number] = nil }
+        guard let new, case .admitted(let closing) = admission.admit(new.path.peer, to: loop, now: now) else { return }
+        if let closing, closing.loop == loop { connections[closing.number] = nil }
+        if let closing, closing.loop != loop { superfluous.append(closing) }
         guard shim_epoll_set(descriptor, 1, accepted, UInt64(number), 1, 0) == 0 else {
             admission.remove(number)
             return
@@ -162,6 +173,37 @@ final class StreamConnections {
         guard contains(connection) else { return }
         connections[connection.path.peer.connection] = nil
         admission.remove(connection.path.peer.connection)
+    }
+
+    /// The connections of other loops that have to be closed, to make room for accepted ones, since the last call.
+    func takeSuperfluous() -> [StreamAdmission.Place] {
+        owner.check()
+        guard !superfluous.isEmpty else { return [] }
+        defer { superfluous.removeAll() }
+        return superfluous
+    }
+
+    /// Gives a connection up, which stays open, for another loop.
+    func release(_ connection: StreamConnection, to loop: Int) {
+        owner.check()
+        guard contains(connection) else { return }
+        connections[connection.path.peer.connection] = nil
+        _ = shim_epoll_remove(descriptor, connection.descriptor)
+        admission.move(connection.path.peer.connection, to: loop)
+    }
+
+    /// Takes a connection over from another loop. Returns false if that failed: the connection is closed once the
+    /// caller has released it.
+    func adopt(_ connection: StreamConnection) -> Bool {
+        owner.check()
+        let number = connection.path.peer.connection
+        guard shim_epoll_set(descriptor, 1, connection.descriptor, UInt64(number), 1, 0) == 0 else {
+            admission.remove(number)
+            return false
+        }
+        connections[number] = connection
+        deadline = min(deadline, connection.openedAt + Self.proofTimeout)
+        return true
     }
 
     /// The connection of this number, if it is still there.
