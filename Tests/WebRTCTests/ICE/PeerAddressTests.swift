@@ -1,3 +1,4 @@
+import MediaSessions
 import MediaTypes
 import STUN
 import TestSupport
@@ -108,6 +109,79 @@ struct PeerAddressTests {
         #expect(addresses.claim(old, for: second.session, now: rig.now) == .granted)
         #expect(addresses.claim(new, for: second.session, now: rig.now) != .granted)
         #expect(first.session.end == nil)
+    }
+
+    @Test("between threads as well, an address is kept while its session is heard there, and 14 s longer at least")
+    func threads() throws {
+        let rig = try Rig()
+        let (first, second) = (try rig.join(), try rig.join())
+        let table = LoopsByAddress()
+        var one = SessionsByAddress(sharedIn: table, by: 0)
+        var other = SessionsByAddress(sharedIn: table, by: 1)
+        let contested = first.path.peer
+        one.note(contested, of: first.session, now: rig.now)
+        #expect(table[contested] == 0)
+        first.checksOn = false
+        for _ in 0..<5 {
+            rig.run(for: .seconds(10))
+            #expect(other.claim(contested, for: second.session, now: rig.now) == .refused)
+            first.viewer.report(now: rig.now)
+            rig.run(for: .milliseconds(100))
+            one.heard(first.session, at: contested)
+        }
+        first.isSilent = true
+        rig.run(for: SessionICE.addressReservation - .seconds(2))
+        #expect(other.claim(contested, for: second.session, now: rig.now) == .refused)
+        rig.run(for: .seconds(3))
+        #expect(other.claim(contested, for: second.session, now: rig.now) == .granted)
+
+        second.path.peer = contested
+        second.viewer.check()
+        rig.run(for: .milliseconds(20))
+        other.note(contested, of: second.session, now: rig.now)
+        #expect(table[contested] == 1 && other[contested] === second.session)
+        #expect(one.claim(contested, for: first.session, now: rig.now) != .granted)
+        one.note(contested, of: first.session, now: rig.now)
+        #expect(table[contested] == 1)
+        one.remove(first.session)
+        #expect(table[contested] == 1)
+        other.remove(second.session)
+        #expect(table[contested] == nil)
+    }
+
+    @Test("what a check that isn't genuine comes from belongs to nobody afterwards, and keeps whom it belonged to")
+    func expectation() throws {
+        let rig = try Rig()
+        let (first, second) = (try rig.join(), try rig.join())
+        let table = LoopsByAddress()
+        var one = SessionsByAddress(sharedIn: table, by: 0)
+        let other = SessionsByAddress(sharedIn: table, by: 1)
+        let new = TransportAddress(ipv4: 198, 51, 100, 9, port: 4321)
+        other.expect(new, of: second.session)
+        #expect(table[new] == 1)
+        other.expectNoMore(new, of: second.session)
+        #expect(table[new] == nil)
+        one.note(first.path.peer, of: first.session, now: rig.now)
+        other.expect(first.path.peer, of: second.session)
+        other.expectNoMore(first.path.peer, of: second.session)
+        #expect(table[first.path.peer] == 0)
+    }
+
+    @Test("an address in the middle of a handshake goes to the other thread's session that is proved there")
+    func handshake() {
+        let table = LoopsByAddress()
+        let (one, other) = (MediaSessionID(rawValue: 3), MediaSessionID(rawValue: 4))
+        let address = TransportAddress(ipv4: 198, 51, 100, 9, port: 4321)
+        let start = now()
+        let later = start + .seconds(15)
+        #expect(table.assign(address, to: one, in: 0, AddressReservation(handshakingUntil: later), now: start))
+        #expect(table.claim(address, in: 1, now: start) == .undecided && table.claim(address, in: 0, now: start) == nil)
+        #expect(table.claim(address, in: 1, now: later) == .granted)
+        #expect(table.assign(address, to: other, in: 1, AddressReservation(heardUntil: later), now: start))
+        #expect(!table.assign(address, to: one, in: 0, AddressReservation(heardUntil: later), now: start))
+        #expect(!table.extend(address, of: one, AddressReservation(heardUntil: later)) && table[address] == 1)
+        #expect(table.extend(address, of: other, AddressReservation()))
+        #expect(table.claim(address, in: 0, now: start) == .granted)
     }
 
     @Test("one peer that writes many senders into its checks holds few addresses")

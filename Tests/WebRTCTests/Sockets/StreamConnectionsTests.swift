@@ -10,13 +10,16 @@ import Testing
 @Suite("TCP connections")
 struct StreamConnectionsTests {
     /// Connections to a port of 127.0.0.1, and the port.
-    private func listen(limit: Int = StreamConnections.limit) throws -> (streams: StreamConnections, port: UInt16) {
+    private func listen(
+        limit: Int = StreamConnections.limit, admission: StreamAdmission? = nil
+    ) throws -> (streams: StreamConnections, port: UInt16) {
         guard let listener = StreamListener(bindingTo: TransportAddress(ipv4: 127, 0, 0, 1, port: 0)) else {
             throw FileError(path: "127.0.0.1", errno: errno)
         }
         let descriptor = listener.descriptor
         let port = try #require(TransportAddress(localEndOf: descriptor)?.port)
-        return (StreamConnections(listener, maxLength: 2048, admission: StreamAdmission(limit: limit)), port)
+        let admission = admission ?? StreamAdmission(limit: limit)
+        return (StreamConnections(listener, maxLength: 2048, admission: admission), port)
     }
 
     /// Takes what has come until there are so many connections.
@@ -75,6 +78,42 @@ struct StreamConnectionsTests {
         }
         stranger.read()
         #expect(!stranger.isClosed && streams.count == 20)
+    }
+
+    @Test("a connection that another thread has taken over still counts, and makes room unless it is proved")
+    func takenOver() throws {
+        let admission = StreamAdmission(limit: 1)
+        let (streams, port) = try listen(admission: admission)
+        let others = StreamConnections(nil, maxLength: 2048, admission: admission, loop: 1, adopts: true)
+        let start = now()
+        let first = try StreamSocket(to: port)
+        try serve(streams, until: 1, now: start)
+        let connection = try #require(streams[1])
+        streams.release(connection, to: 1)
+        #expect(others.adopt(connection) && others.count == 1 && streams.count == 0)
+        #expect(others.deadline == start + StreamConnections.proofTimeout)
+        first.write([0, 1, 2])
+        try eventually("what has come, in the thread that has it") {
+            others.takeReady(now: start).contains { $0.connection === connection && $0.reads }
+        }
+        #expect(streams.takeReady(now: start).isEmpty && streams.takeSuperfluous().isEmpty)
+
+        let second = try StreamSocket(to: port)
+        try serve(streams, until: 1, now: start)
+        #expect(streams.takeSuperfluous().map { [Int($0.number), $0.loop] } == [[1, 1]])
+        others.remove(connection)
+        let proved = try #require(streams[2])
+        streams.release(proved, to: 1)
+        #expect(others.adopt(proved))
+        proved.session = MediaSessionID(rawValue: 1)
+        let third = try StreamSocket(to: port)
+        try eventually("the end of one for which there is no room") {
+            _ = streams.takeReady(now: start)
+            third.read()
+            return third.isClosed
+        }
+        second.read()
+        #expect(!second.isClosed && streams.count == 0 && streams.takeSuperfluous().isEmpty)
     }
 
     @Test("of many connections that can be read, few are served at once, and all in turn")

@@ -67,8 +67,11 @@ struct SessionsByAddress {
         let reservation = session.reservation(of: address)
         // Another loop's session may have been heard there since the claim.
         let isAssigned = table(of: address)?.assign(address, to: session.id, in: loop, reservation, now: now) ?? true
-        guard isAssigned else { return }
-        places[address] = Place(session: session, known: reservation)
+        if isAssigned {
+            places[address] = Place(session: session, known: reservation)
+        } else if places[address]?.session === session {
+            places[address] = nil
+        }
     }
 
     /// Has other loops know that `session` was heard at `address`.
