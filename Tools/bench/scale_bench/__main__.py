@@ -141,7 +141,7 @@ def tell(way, results):
         more = derive(rows)
         words += ["", "%s: each further viewer costs %s %.2f ms/s and %.0f KiB%s." % (
             scene, where, more[time], more[memory],
-            ", and the host %.2f ms/s" % more["host"] if has_server else ", %.2f ms/s of it the media thread's"
+            ", and the host %.2f ms/s" % more["host"] if has_server else ", %.2f ms/s of it the media threads'"
             % more["media"])]
     for scene, rows in results.items():
         last = rows[-1]

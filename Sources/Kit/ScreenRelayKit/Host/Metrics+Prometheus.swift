@@ -79,7 +79,7 @@ extension Metrics {
         text.add(
             "retransmitted_packets_total", "counter", "RTP packets sent again by RTX.", sent.retransmittedPackets)
         text.add("lost_packets_total", "counter", "RTP packets that viewers have missed.", sent.lostPackets)
-        text.begin("media_loop_lag_seconds", "gauge", "The most that the media thread was late in the last second.")
+        text.begin("media_loop_lag_seconds", "gauge", "The most that a media thread was late in the last second.")
         text.add([], seconds: mediaLag.seconds)
         let drops = sent.drops
         text.begin("dropped_packets_total", "counter", "Packets that the host had no room to send, by reason.")

@@ -29,9 +29,9 @@ public struct Metrics: Sendable {
     public var captureMemory: UInt64 = 0
     /// What sessions have sent since the host began.
     public var sent = MediaTotals()
-    /// How late the media thread has made viewers at most, in the last second or two; 0 while it rests.
+    /// How late a media thread has made viewers at most, in the last second or two; 0 while all of them rest.
     public var mediaLag = Interval.zero
-    /// Whether the media thread is overloaded: sources make fewer frames, and new viewers are refused.
+    /// Whether all media threads are overloaded: sources make fewer frames, and new viewers are refused.
     public var isOverloaded = false
 
     /// How many rooms have figures of their own.

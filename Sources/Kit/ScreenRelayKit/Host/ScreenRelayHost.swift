@@ -207,11 +207,11 @@ public final class ScreenRelayHost: Sendable {
     var mediaTotals: MediaTotals { media.totals }
     /// What all tracks have done so far, including removed tracks.
     var trackTotals: TrackTotals { hosted.totals }
-    /// How late the media thread has made viewers in the last second or two, and whether it is overloaded.
+    /// How late a media thread has made viewers in the last second or two, and whether all of them are overloaded.
     var mediaLoad: (lag: Interval, isOverloaded: Bool) { (media.lag, media.isOverloaded) }
 
     /// Admits a viewer that has no session of the media server, such as an RTSP player, or returns why there is no room
-    /// for another one: memory nears its limit, or the media thread is overloaded. May be called on any thread.
+    /// for another one: memory nears its limit, or all media threads are overloaded. May be called on any thread.
     package func sessionRefusal() -> String? { media.sessionRefusal() }
 
     /// Ends HTTP, WebSockets and every viewer's session, and notifies the viewers. Then closes the links' recordings

@@ -18,6 +18,6 @@ extension MediaServer {
     /// How late a media thread has made its sessions at most, in the last second or two; 0 while all of them rest.
     public var lag: Interval { group.lag(now: .now()) }
 
-    /// Whether the media threads are overloaded: sources make fewer frames, and new sessions are refused.
+    /// Whether all media threads are overloaded: sources make fewer frames, and new sessions are refused.
     public var isOverloaded: Bool { group.isOverloaded(at: .now()) }
 }
