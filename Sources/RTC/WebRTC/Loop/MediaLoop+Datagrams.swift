@@ -17,8 +17,9 @@ extension MediaLoop {
     /// Receives what has come for all loops, up to a number and a time that leave pictures their turn.
     func receive(now: MonotonicTime) {
         let others = group.loops.indices.reduce(0) { $1 == index ? $0 : $0 + group.loops[$1].sessionCount }
+        let begin = MonotonicTime.now()
         for number in 1...(Self.datagramsAtOnce + Self.datagramsPerSession * (sessions.all.count + others)) {
-            if number % 16 == 0, MonotonicTime.now() - now > Self.receivingTime { break }
+            if number % 16 == 0, MonotonicTime.now() - begin > Self.receivingTime { break }
             guard let received = socket.udp.receive(into: &buffer) else { break }
             let datagram = buffer[..<received.count]
             let kind = DatagramKind(of: datagram)

@@ -37,7 +37,7 @@ struct DeadlineQueueTests {
                 let now = time(Int.random(in: 0..<200, using: &random))
                 let taken = queue.takeFirst(dueBy: now)
                 let least = list.values.min() ?? .distantFuture
-                #expect(taken.map { list[$0] } == (least <= now ? least : nil))
+                #expect(taken.flatMap { list[$0] } == (least <= now ? least : nil))
                 if let taken { list[taken] = nil }
             default:
                 let due = time(Int.random(in: 0..<1000, using: &random))
