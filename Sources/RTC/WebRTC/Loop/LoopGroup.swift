@@ -4,6 +4,7 @@ import MediaSessions
 import MediaTypes
 import STUN
 import Synchronization
+import Threading
 
 /// The media threads of a server, and what they share. Each thread has a ``MediaLoop`` with sessions of its own.
 ///
