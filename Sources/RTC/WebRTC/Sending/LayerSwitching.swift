@@ -56,6 +56,7 @@ extension LayerSwitching {
             let frames = Int(feed.history.next.rawValue &- number.rawValue)
             let wait = wait(target: plan.target, now: now)
             guard layerSelector.leavesSource(wait: wait, frames: frames, now: now) else { return }
+            countSkipped(from: number)
             change(to: sourceFeed.subscribeLow(at: max(plan.estimate, WatchedTracks.minLowRate), now: now))
             layerChange =
                 "gets fewer pictures: \(frames) pictures would have waited \(wait.milliseconds) ms; its path carries "
