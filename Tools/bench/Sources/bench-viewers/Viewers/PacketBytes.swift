@@ -9,8 +9,20 @@ extension UnsafeRawBufferPointer {
     var rtpTimestamp: UInt32 { uint32(at: 4) }
     var rtpSource: UInt32 { uint32(at: 8) }
 
-    /// The two bytes of the header extension `id` (RFC 8285, in either form); nil if the packet hasn't got it.
-    func rtpExtension(_ id: UInt8) -> UInt16? {
+    /// The transport-wide number that the packet carries in the header extension `id`.
+    func rtpTransportNumber(_ id: UInt8) -> UInt16? {
+        guard let found = rtpExtension(id), found.count == 2 else { return nil }
+        return uint16(at: found.lowerBound)
+    }
+
+    /// The NTP time that the packet carries in the header extension `id` (abs-capture-time).
+    func rtpCaptureTime(_ id: UInt8) -> UInt64? {
+        guard let found = rtpExtension(id), found.count >= 8 else { return nil }
+        return UInt64(uint32(at: found.lowerBound)) << 32 | UInt64(uint32(at: found.lowerBound + 4))
+    }
+
+    /// Where the bytes of the header extension `id` are (RFC 8285, in either form); nil if the packet hasn't got it.
+    private func rtpExtension(_ id: UInt8) -> Range<Int>? {
         guard self[0] & 0x10 != 0 else { return nil }
         var place = 12 + 4 * Int(self[0] & 0x0F)
         guard place + 4 <= count else { return nil }
@@ -28,7 +40,7 @@ extension UnsafeRawBufferPointer {
             let found = isShort ? head >> 4 : head
             let length = isShort ? Int(head & 0x0F) + 1 : Int(self[place + 1])
             let start = place + (isShort ? 1 : 2)
-            if found == id { return length == 2 && start + 2 <= end ? uint16(at: start) : nil }
+            if found == id { return start + length <= end ? start..<(start + length) : nil }
             place = start + length
         }
         return nil

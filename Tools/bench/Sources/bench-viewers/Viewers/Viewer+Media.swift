@@ -8,7 +8,7 @@ extension Viewer {
         counters.packets += 1
         counters.bytes += bytes.count
         if surroundings.plan.sendsTransportFeedback,
-            let number = bytes.rtpExtension(ViewerOffer.transportNumberID)
+            let number = bytes.rtpTransportNumber(ViewerOffer.transportNumberID)
         {
             arrivals.note(number, at: arrival)
         }
@@ -53,9 +53,19 @@ extension Viewer {
         let isNew = stream?.receive(
             number, timestamp: timestamp, isMarked: bytes.rtpMarker, arrival: arrival, now: now)
         if isNew == false { counters.duplicates += 1 }
+        alignTimeline(bytes)
         // The picture counts from its first packet on, whether it becomes whole or not.
         if latestPicture?.timestamp != timestamp { lookUp(timestamp) }
         collectPictures()
+    }
+
+    /// A picture has the same capture time in all sessions, which a sender report's time is not exact enough for. The
+    /// pictures that were there when the session began are shown at other times, so that later ones correct them.
+    private func alignTimeline(_ bytes: UnsafeRawBufferPointer) {
+        guard bytes.rtpMarker, let time = bytes.rtpCaptureTime(ViewerOffer.captureTimeID) else { return }
+        let offset = Self.ticks(of: NTPTime(time)) &- bytes.rtpTimestamp
+        let isRight = timelineOffset.map { abs(Int(Int32(bitPattern: offset &- $0))) <= 4 } ?? false
+        if !isRight { timelineOffset = offset }
     }
 
     /// Notes the pictures that are whole now.
