@@ -14,8 +14,10 @@ final class PictureTable {
         var last = MonotonicTime.zero
     }
 
-    /// Sender reports round to ticks, so that two sessions' times of a picture may differ by this.
-    private static let tolerance: UInt32 = 4
+    /// Two sessions' times of a picture may differ by this, since the clocks of sender reports do: 10 ms.
+    private static let tolerance = 900
+    /// How many of the newest pictures are looked through for such a time.
+    private static let searched = 64
 
     /// Whether pictures that are seen from now on count.
     var isCounting = false
@@ -37,8 +39,10 @@ final class PictureTable {
             latest = (tick, place)
             return place
         }
-        for distance in 1...Self.tolerance {
-            if let place = places[tick &+ distance] ?? places[tick &- distance] { return place }
+        let newest = pictures.indices.suffix(Self.searched)
+        func distance(_ place: Int) -> Int { abs(Int(Int32(bitPattern: pictures[place].tick &- tick))) }
+        if let nearest = newest.min(by: { distance($0) < distance($1) }), distance(nearest) <= Self.tolerance {
+            return nearest
         }
         if let place = timestamps[timestamp] { return place }
         let place = pictures.count
