@@ -14,8 +14,8 @@ final class PictureTable {
         var last = MonotonicTime.zero
     }
 
-    /// Two sessions' times of a picture may differ by this, since the clocks of sender reports do: 10 ms.
-    private static let tolerance = 900
+    /// Two sessions' times of a picture may differ by this, since the clocks of sender reports do: 3 ms.
+    private static let tolerance = 270
     /// How many of the newest pictures are looked through for such a time.
     private static let searched = 64
 
