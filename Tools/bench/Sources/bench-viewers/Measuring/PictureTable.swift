@@ -14,41 +14,44 @@ final class PictureTable {
         var last = MonotonicTime.zero
     }
 
-    /// Two sessions' times of a picture may differ by this, since the clocks of sender reports do: 3 ms.
-    private static let tolerance = 270
-    /// How many of the newest pictures are looked through for such a time.
-    private static let searched = 64
-
     /// Whether pictures that are seen from now on count.
     var isCounting = false
     private(set) var pictures: [Picture] = []
     private var places: [UInt32: Int] = [:]
-    /// The places by the timestamps of the sessions that saw them first.
-    private var timestamps: [UInt32: Int] = [:]
     /// The place that was found last: viewers get a picture at about the same time.
     private var latest: (tick: UInt32, place: Int)?
 
-    /// The place of the picture at `tick`, a new one if it is unknown. The picture's own tick may differ a little: all
-    /// sessions use that one from then on.
-    ///
-    /// - Parameter timestamp: the session's own time of the picture. Some servers use one time in all sessions, but
-    ///   send sender reports that differ by milliseconds.
-    func place(of tick: UInt32, timestamp: UInt32) -> Int {
+    /// The viewer whose timestamps are everybody's timeline: the first one with a whole picture.
+    private var reference: ObjectIdentifier?
+    /// Its last whole pictures, the newest last.
+    private var recent: [ReceivedStream.Picture] = []
+
+    /// Notes a whole picture of `viewer`. Returns whether its timestamps are the timeline.
+    func noteReference(_ picture: ReceivedStream.Picture, of viewer: ObjectIdentifier) -> Bool {
+        if reference == nil { reference = viewer }
+        guard reference == viewer else { return false }
+        if recent.count == 64 { recent.removeFirst() }
+        recent.append(picture)
+        return true
+    }
+
+    /// The tick at which the reference viewer got a whole picture at about the same time; nil if it got none.
+    func tick(near arrival: MonotonicTime) -> UInt32? {
+        func distance(_ picture: ReceivedStream.Picture) -> Int64 { abs((picture.arrival - arrival).nanoseconds) }
+        guard let nearest = recent.min(by: { distance($0) < distance($1) }), distance(nearest) < 100_000_000 else {
+            return nil
+        }
+        return nearest.timestamp
+    }
+
+    /// The place of the picture at `tick`, a new one if it is unknown.
+    func place(of tick: UInt32) -> Int {
         if let latest, latest.tick == tick { return latest.place }
-        if let place = places[tick] {
-            latest = (tick, place)
-            return place
+        let place = places[tick] ?? pictures.count
+        if place == pictures.count {
+            pictures.append(Picture(tick: tick, isCounted: isCounting))
+            places[tick] = place
         }
-        let newest = pictures.indices.suffix(Self.searched)
-        func distance(_ place: Int) -> Int { abs(Int(Int32(bitPattern: pictures[place].tick &- tick))) }
-        if let nearest = newest.min(by: { distance($0) < distance($1) }), distance(nearest) <= Self.tolerance {
-            return nearest
-        }
-        if let place = timestamps[timestamp] { return place }
-        let place = pictures.count
-        pictures.append(Picture(tick: tick, isCounted: isCounting))
-        places[tick] = place
-        timestamps[timestamp] = place
         latest = (tick, place)
         return place
     }

@@ -2,8 +2,6 @@
 enum ViewerOffer {
     /// The number of the header extension with the transport-wide sequence number.
     static let transportNumberID: UInt8 = 4
-    /// The number of the header extension with the time at which a picture was captured.
-    static let captureTimeID: UInt8 = 12
 
     /// Payload types and profiles. The retransmissions have the next payload type.
     private static let formats: [(payloadType: UInt8, profile: String)] = [
@@ -12,7 +10,7 @@ enum ViewerOffer {
     private static let extensions = [
         (5, "http://www.webrtc.org/experiments/rtp-hdrext/playout-delay"),
         (9, "urn:ietf:params:rtp-hdrext:sdes:mid"),
-        (Int(captureTimeID), "http://www.webrtc.org/experiments/rtp-hdrext/abs-capture-time"),
+        (12, "http://www.webrtc.org/experiments/rtp-hdrext/abs-capture-time"),
     ]
     private static let transportNumberURI =
         "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01"

@@ -15,12 +15,6 @@ extension UnsafeRawBufferPointer {
         return uint16(at: found.lowerBound)
     }
 
-    /// The NTP time that the packet carries in the header extension `id` (abs-capture-time).
-    func rtpCaptureTime(_ id: UInt8) -> UInt64? {
-        guard let found = rtpExtension(id), found.count >= 8 else { return nil }
-        return UInt64(uint32(at: found.lowerBound)) << 32 | UInt64(uint32(at: found.lowerBound + 4))
-    }
-
     /// Where the bytes of the header extension `id` are (RFC 8285, in either form); nil if the packet hasn't got it.
     private func rtpExtension(_ id: UInt8) -> Range<Int>? {
         guard self[0] & 0x10 != 0 else { return nil }

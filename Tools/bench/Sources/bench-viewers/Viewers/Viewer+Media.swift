@@ -53,19 +53,9 @@ extension Viewer {
         let isNew = stream?.receive(
             number, timestamp: timestamp, isMarked: bytes.rtpMarker, arrival: arrival, now: now)
         if isNew == false { counters.duplicates += 1 }
-        alignTimeline(bytes)
         // The picture counts from its first packet on, whether it becomes whole or not.
         if latestPicture?.timestamp != timestamp { lookUp(timestamp) }
         collectPictures()
-    }
-
-    /// A picture has the same capture time in all sessions, which a sender report's time is not exact enough for. The
-    /// pictures that were there when the session began are shown at other times, so that later ones correct them.
-    private func alignTimeline(_ bytes: UnsafeRawBufferPointer) {
-        guard bytes.rtpMarker, let time = bytes.rtpCaptureTime(ViewerOffer.captureTimeID) else { return }
-        let offset = Self.ticks(of: NTPTime(time)) &- bytes.rtpTimestamp
-        let isRight = timelineOffset.map { abs(Int(Int32(bitPattern: offset &- $0))) <= 4 } ?? false
-        if !isRight { timelineOffset = offset }
     }
 
     /// Notes the pictures that are whole now.
@@ -75,18 +65,33 @@ extension Viewer {
         for index in 0..<count {
             guard let picture = stream?.whole[index] else { return }
             noteFirstPicture(at: picture.arrival)
+            alignTimeline(with: picture)
             if latestPicture?.timestamp != picture.timestamp { lookUp(picture.timestamp) }
             guard let place = latestPicture?.place, timelineOffset != nil else { continue }
             if surroundings.table.noteWhole(place, at: picture.arrival) { wholePictures += 1 }
         }
     }
 
+    /// Each session has timestamps of its own, but the same differences between them. So the offset to the timeline is
+    /// found by the times of arrival: it is right if it is the same for three pictures in a row, whose intervals are
+    /// never exactly equal. A picture is compared when the next one comes, as the reference viewer has it by then.
+    private func alignTimeline(with picture: ReceivedStream.Picture) {
+        if surroundings.table.noteReference(picture, of: ObjectIdentifier(self)) {
+            timelineOffset = 0
+        } else if timelineOffset == nil {
+            if let last = unaligned, let tick = surroundings.table.tick(near: last.arrival) {
+                let offset = tick &- last.timestamp
+                alignment = (offset, alignment.offset == offset ? alignment.count + 1 : 1)
+                if alignment.count == 3 { timelineOffset = offset }
+            }
+            unaligned = picture
+        }
+    }
+
     /// Finds the picture with this timestamp among all viewers' pictures.
     private func lookUp(_ timestamp: UInt32) {
         guard let offset = timelineOffset else { return }
-        let place = surroundings.table.place(of: timestamp &+ offset, timestamp: timestamp)
-        timelineOffset = surroundings.table.pictures[place].tick &- timestamp
-        latestPicture = (timestamp, place)
+        latestPicture = (timestamp, surroundings.table.place(of: timestamp &+ offset))
     }
 
     // MARK: The host's reports
@@ -100,14 +105,7 @@ extension Viewer {
         else { return }
         for case .senderReport(let report) in packets where report.ssrc.rawValue == stream?.source {
             statistics.note(report, now: arrival)
-            if timelineOffset == nil { timelineOffset = Self.ticks(of: report.ntpTime) &- report.rtpTimestamp.rawValue }
         }
-    }
-
-    /// A time in ticks of the video's clock; wraps.
-    private static func ticks(of time: NTPTime) -> UInt32 {
-        let (seconds, fraction) = (time.rawValue >> 32, time.rawValue & 0xFFFF_FFFF)
-        return UInt32(truncatingIfNeeded: seconds &* 90_000 &+ ((fraction &* 90_000) >> 32))
     }
 
     // MARK: SRTP
