@@ -28,10 +28,7 @@ extension TrackSender {
 
     var backlogStep: Int64 { formats.clockRate.ticks(in: .milliseconds(1)) }
 
-    var nextFrame: FrameNumber? {
-        guard case .at(let number, _, _) = position else { return nil }
-        return number
-    }
+    var nextFrame: FrameNumber? { position.frame }
 
     func wait(target: BitRate, now: MonotonicTime) -> Interval {
         Interval(nanoseconds: Int64(waitingBytes) * 8_000_000_000 / Int64(max(1, target.bitsPerSecond)))

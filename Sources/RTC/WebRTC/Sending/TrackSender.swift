@@ -22,6 +22,11 @@ struct TrackSender: LayerSwitching {
         case waiting(askedAt: MonotonicTime?)
         /// Sends `packet` of `frame` next; `time` is the frame's presentation time, set once its first packet is sent.
         case at(frame: FrameNumber, packet: Int, time: MediaTime?)
+
+        /// The frame of which something is sent next; nil while it waits for a key frame.
+        var frame: FrameNumber? {
+            if case .at(let number, _, _) = self { number } else { nil }
+        }
     }
 
     var stream: RTPStream

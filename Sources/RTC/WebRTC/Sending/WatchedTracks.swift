@@ -72,8 +72,9 @@ final class WatchedTracks: TrackViewer {
         takes(feed) ? path.carriedBitRate : nil
     }
 
-    // A sender is large, so its methods are called in place: an element that is passed to a closure is a copy.
-    private func takes(_ feed: TrackFeed) -> Bool { senders.indices.contains { senders[$0].takes(feed) } }
+    // A sender is large, and a closure or a computed property gets a copy of it. What is asked often is therefore read
+    // from its stored properties.
+    private func takes(_ feed: TrackFeed) -> Bool { senders.indices.contains { senders[$0].feed === feed } }
 
     func rateToReturn(to feed: TrackFeed) -> BitRate? {
         senders.indices.contains { senders[$0].sourceFeed === feed } ? Self.rateToReturn(of: targetBitRate) : nil
@@ -147,7 +148,9 @@ final class WatchedTracks: TrackViewer {
         var deadline = MonotonicTime.distantFuture
         var (waiting, getsLess, usesItsRate) = (0, false, false)
         for index in senders.indices {
-            waiting += senders[index].waitingBytes
+            if let number = senders[index].position.frame {
+                waiting += senders[index].feed.history.byteCount(from: number)
+            }
             if senders[index].layerSelector.mayProbe(now: now) { getsLess = true }
             if senders[index].layerSelector.layer == .source, senders[index].sourceFeed.usesItsRate {
                 usesItsRate = true
