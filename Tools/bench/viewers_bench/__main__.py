@@ -57,7 +57,7 @@ def parse(arguments):
                         help="show this recording; without it, one of a scrolled text is made")
     parser.add_argument("--length", type=float, default=9, metavar="S",
                         help="the length of the recording that is made (9)")
-    parser.add_argument("--size", default="1920x1080", metavar="WxH", help="its size (1920x1080)")
+    parser.add_argument("--size", default="640x360", metavar="WxH", help="its size (640x360)")
     parser.add_argument("--bitrate", type=int, default=600_000, metavar="BITS", help="its bit rate (600000)")
     parser.add_argument("--host-core", type=int, default=0, metavar="N", help="the host's processor (0)")
     parser.add_argument("--core", type=int, default=1, metavar="N", help="the processor of everything else (1)")
