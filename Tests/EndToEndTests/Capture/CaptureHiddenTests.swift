@@ -47,9 +47,18 @@ extension EndToEndBesideBrowser {
             var result = Recorded()
             for step in 0..<windows {
                 try use(desktop, step) {
-                    let picture = try LinkSnapshot(of: link).picture
-                    result.snapshots += 1
-                    if Self.hasMagenta(picture) { result.snapshotsWithSecret += 1 }
+                    func look() throws -> Bool {
+                        let showsSecret = Self.hasMagenta(try LinkSnapshot(of: link).picture)
+                        result.snapshots += 1
+                        if showsSecret { result.snapshotsWithSecret += 1 }
+                        return showsSecret
+                    }
+                    // A busy machine captures what isn't hidden some time after it is on the screen.
+                    if options.isEmpty {
+                        try eventually("a snapshot of the window", holds: look)
+                    } else {
+                        _ = try look()
+                    }
                 }
             }
             #expect(share.stop() == .exited(0))
