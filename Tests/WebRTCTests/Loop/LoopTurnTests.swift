@@ -17,6 +17,28 @@ struct LoopTurnTests {
         #expect(isDone)
     }
 
+    @Test("handles what the first thread has passed on for some time, and leaves the rest to the next turn")
+    func arrivals() throws {
+        let rig = try Rig()
+        let sockets = try MediaSockets(
+            MediaServerConfiguration(bind: TransportAddress(ipv4: 127, 0, 0, 1, port: 0)), log: .silent)
+        guard let group = LoopGroup(count: 2) else { throw DeadlineMissed(what: "a descriptor") }
+        let loop = MediaLoop(
+            1, of: group, sockets: sockets, context: rig.context, stunServers: [], sharedAddresses: SharedAddresses(),
+            lines: LogRateLimiter(.silent))
+        let check = CheckRequest(username: "nobody:peer", password: "password").bytes
+        let peer = TransportAddress(ipv4: 198, 51, 100, 9, port: 4321)
+        var received = ReceivedDatagrams()
+        for _ in 0..<500 { received.append(check[...], along: NetworkPath(peer: peer, local: peer)) }
+        // To read 100,000 checks takes longer than a turn may.
+        loop.arrivals = [MediaCommand](repeating: .datagrams(received), count: 200)
+        loop.handleArrivals(now: rig.now)
+        let left = loop.arrivals.count
+        #expect((1..<200).contains(left))
+        loop.handleArrivals(now: rig.now)
+        #expect(loop.arrivals.count < left)
+    }
+
     /// How many of so many datagrams a loop with the sessions of `rig` leaves in its socket.
     private func unreadDatagrams(of count: Int, _ rig: Rig) throws -> Int {
         let configuration = MediaServerConfiguration(bind: TransportAddress(ipv4: 127, 0, 0, 1, port: 0))

@@ -35,9 +35,14 @@ extension MediaLoop {
         }
     }
 
-    /// Handles what the first loop has passed on.
+    /// Handles what the first loop has passed on, in order, for a time that leaves pictures their turn. The rest stays
+    /// for the next turn.
     func handleArrivals(now: MonotonicTime) {
+        let begin = MonotonicTime.now()
+        var handled = 0
         for arrival in arrivals {
+            if handled > 0, MonotonicTime.now() - begin > Self.receivingTime { break }
+            handled += 1
             switch arrival {
             case .datagrams(let received):
                 group.loops[index].datagramsTaken(received.count)
@@ -49,7 +54,7 @@ extension MediaLoop {
             default: break
             }
         }
-        arrivals.removeAll()
+        arrivals.removeFirst(handled)
     }
 
     private func handle(

@@ -135,7 +135,8 @@ final class MediaLoop {
     private func wait() {
         sendBatch()
         let deadline = min(
-            min(sessions.deadline, nextDeadline), chromaDeadline, min(streams.deadline, stunQueries.deadline))
+            min(sessions.deadline, nextDeadline), chromaDeadline, min(streams.deadline, stunQueries.deadline),
+            arrivals.isEmpty ? .distantFuture : .zero)
         // An entry that waits for nothing would still report errors.
         entries[0].fd = isFirst || !waiting.isEmpty ? socket.udp.descriptor : -1
         entries[0].events = Int16(isFirst ? POLLIN : 0) | Int16(waiting.isEmpty ? 0 : POLLOUT)
