@@ -238,6 +238,19 @@ struct MediaThreadGroupTests {
         #expect(single.identifier(ofSession: 7, in: 0).rawValue == 7 && single.addresses == nil)
     }
 
+    @Test("a few sessions are all in the first loop, and further ones in that with the least work")
+    func fewSessions() throws {
+        defer { server.stop() }
+        let group = try #require(LoopGroup(count: 3, sessionsAlone: 4))
+        var loops: [Int] = []
+        for _ in 0..<12 {
+            loops.append(group.loopForNewSession(now: now()))
+            group.loops[loops[loops.count - 1]].changeSessionCount(by: 1)
+        }
+        #expect(loops.prefix(4).allSatisfy { $0 == LoopGroup.first })
+        #expect(group.loops.dropFirst().allSatisfy { $0.sessionCount == 4 })
+    }
+
     @Test("one or two processors have one thread, and no machine has more than eight")
     func threadCount() {
         defer { server.stop() }

@@ -20,15 +20,21 @@ final class LoopGroup: Sendable {
     /// as much work as a session.
     private static let sentPerReceived = 8
 
+    /// How many sessions the first loop usually has before others get any: each thread is woken for each frame.
+    static let usualSessionsAlone = 32
+
     let loops: [SharedLoop]
+    private let sessionsAlone: Int
     /// The loop of each peer's address; nil if there is only one loop.
     let addresses: LoopsByAddress?
     /// The limits of TCP connections.
     let connections = StreamAdmission()
     private let checks = Mutex(CheckRateLimiter())
 
-    /// A group of `count` loops, of at least one and at most ``limit``; nil if the process has no file descriptor left.
-    init?(count: Int) {
+    /// A group of `count` loops, of at least one and at most ``limit``, of which the first has `sessionsAlone` sessions
+    /// before others get any; nil if the process has no file descriptor left.
+    init?(count: Int, sessionsAlone: Int = 0) {
+        self.sessionsAlone = sessionsAlone
         var loops: [SharedLoop] = []
         for _ in 0..<min(max(count, 1), Self.limit) {
             guard let loop = SharedLoop() else { return nil }
@@ -58,6 +64,11 @@ final class LoopGroup: Sendable {
 
     /// The loop for another session: the one with the least work, of those that aren't overloaded if there are any.
     func loopForNewSession(now: MonotonicTime = .now()) -> Int {
+        if loops[Self.first].sessionCount < sessionsAlone,
+            !loops[Self.first].statistics.load.isOverloaded(at: now)
+        {
+            return Self.first
+        }
         let total = loops.reduce(0) { $0 + $1.sessionCount }
         func work(_ loop: Int) -> (Int, Int) {
             let own = loops[loop].sessionCount

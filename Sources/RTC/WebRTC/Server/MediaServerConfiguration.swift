@@ -14,8 +14,9 @@ public struct MediaServerConfiguration: Sendable {
     public var sessionRefusal: @Sendable () -> String? = { nil }
     /// When a media thread is too late for further sessions.
     var lagLimits = LoopLag.Limits()
-    /// The number of media threads, from 1 to ``LoopGroup/limit``.
-    var threadCount = LoopGroup.usualCount
+    /// The number of media threads, from 1 to ``LoopGroup/limit``, among which all sessions are divided; nil for what
+    /// is usual on this machine, where the first thread has some sessions before others get any.
+    var threadCount: Int?
     /// TCP ports that the program needs for something else. Peers connect over TCP on the port of the same number as
     /// the UDP port, unless it is one of these.
     public var reservedTCPPorts: Set<UInt16> = []
