@@ -9,3 +9,12 @@ extension MonotonicTime {
         return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     }
 }
+
+extension Interval {
+    /// The processor time that the calling thread has taken since it began. A system call.
+    public static func processorTimeOfThisThread() -> Interval {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Interval(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+}

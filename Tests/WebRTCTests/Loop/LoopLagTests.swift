@@ -9,32 +9,40 @@ struct LoopLagTests {
 
     private var lag = LoopLag(now: start)
     private var now = start
+    private var worked = Interval.zero
 
     /// Lets turns of `work` follow each other, each after `rest`, for at least `time`.
-    private mutating func run(_ work: Interval, after rest: Interval = .zero, for time: Interval) {
+    /// Other programs have the processor for `waiting` of each.
+    private mutating func run(
+        _ work: Interval, after rest: Interval = .zero, waiting: Interval = .zero, for time: Interval
+    ) {
         let end = now + time
         while now < end {
             lag.turnBegan(at: now + rest)
             now = now + rest + work
-            lag.turnEnded(at: now, next: .distantFuture)
+            worked = worked + work - waiting
+            let time = worked
+            lag.turnEnded(at: now, next: .distantFuture, processorTime: time)
         }
     }
 
     @Test("a turn makes viewers late by its work, and by how late it began")
     mutating func deadline() {
-        lag.turnEnded(at: now, next: now + .milliseconds(10))
+        let time = worked
+        lag.turnEnded(at: now, next: now + .milliseconds(10), processorTime: time)
         lag.turnBegan(at: now + .milliseconds(14))
         now = now + .milliseconds(20)
-        lag.turnEnded(at: now, next: .distantFuture)
+        lag.turnEnded(at: now, next: .distantFuture, processorTime: time)
         #expect(lag.worst(at: now) == .milliseconds(10))
     }
 
     @Test("a deadline in the past asks for another turn at once, and one that isn't reached makes nothing late")
     mutating func atOnce() {
-        lag.turnEnded(at: now, next: .zero)
+        let time = worked
+        lag.turnEnded(at: now, next: .zero, processorTime: time)
         lag.turnBegan(at: now + .milliseconds(1))
         now = now + .milliseconds(3)
-        lag.turnEnded(at: now, next: now + .seconds(60))
+        lag.turnEnded(at: now, next: now + .seconds(60), processorTime: time)
         #expect(lag.worst(at: now) == .milliseconds(3))
         run(.milliseconds(2), after: .seconds(3), for: .seconds(1))
         #expect(lag.worst(at: now) == .milliseconds(2))
@@ -76,6 +84,13 @@ struct LoopLagTests {
     @Test("long turns with pauses between them are not too late: the thread keeps up")
     mutating func manyViewers() {
         run(.milliseconds(60), after: .milliseconds(60), for: .seconds(30))
+        #expect(!lag.isLate(at: now))
+    }
+
+    @Test("a thread that other programs keep from the processor is late, but not because of its viewers")
+    mutating func otherPrograms() {
+        run(.milliseconds(200), waiting: .milliseconds(100), for: .seconds(30))
+        #expect(lag.worst(at: now) == .milliseconds(200))
         #expect(!lag.isLate(at: now))
     }
 

@@ -9,6 +9,7 @@ struct LoopLoadTests {
 
     private var load = LoopLoad(now: start)
     private var now = start
+    private var worked = Interval.zero
     private var lines: [String] = []
 
     /// Lets turns of `work` follow each other, each after `rest`, for at least `time`, and decides after each turn.
@@ -17,7 +18,9 @@ struct LoopLoadTests {
         while now < end {
             load.lag.turnBegan(at: now + rest)
             now = now + rest + work
-            load.lag.turnEnded(at: now, next: .distantFuture)
+            worked = worked + work
+            let time = worked
+            load.lag.turnEnded(at: now, next: .distantFuture, processorTime: time)
             load.update(now: now)
             if let line = load.takeLine(viewers: 300, now: now) { lines.append(line) }
         }

@@ -1,6 +1,7 @@
 import MediaTypes
 
-/// How late and how busy the media thread is, measured once a turn with the times that it reads anyway.
+/// How late and how busy the media thread is, measured once a turn with the times that it reads anyway, and with its
+/// processor time ten times a second at most.
 ///
 /// What becomes ready during a turn waits for the turn's end. So a turn makes sessions late by the time that it works,
 /// and by how late it began after its deadline.
@@ -11,8 +12,9 @@ struct LoopLag: Sendable {
     struct Limits: Sendable {
         /// A turn is late if it takes longer than this: at 30 frames per second, the next frame has come by then.
         var lag = Interval.milliseconds(50)
-        /// Late turns count only while the thread works for at least this share of the time. Otherwise its turns are
-        /// long because there are many viewers, and it still keeps up with the frames.
+        /// Late turns count only while the thread takes at least this share of a processor. Otherwise its turns are
+        /// long because there are many viewers, and it still keeps up with the frames, or because other programs take
+        /// the processor, which fewer viewers wouldn't change.
         var busyShare = 0.75
         /// How long there must be late turns, and for how long the last one counts. A large key frame, or a hundred
         /// viewers that join at once, take less.
@@ -25,10 +27,14 @@ struct LoopLag: Sendable {
     /// The time over which the share of work is averaged, in seconds.
     private static let span = 1.0
     private static let window = Interval.seconds(1)
+    private static let sampling = Interval.milliseconds(100)
 
     let limits: Limits
-    /// The share of the time that the thread has worked, from 0 to 1: an exponentially weighted mean over a second.
+    /// The share of a processor that the thread has taken, from 0 to 1: an exponentially weighted mean over a second.
     private(set) var busyShare = 0.0
+    /// When that was measured last, and the thread's processor time then.
+    private var sampledAt: MonotonicTime
+    private var sampledTime = Interval.zero
     /// When the last turn began, and when it ended.
     private var beganAt: MonotonicTime
     private var endedAt: MonotonicTime
@@ -46,7 +52,7 @@ struct LoopLag: Sendable {
     /// A thread that begins its first turn now.
     init(_ limits: Limits = Limits(), now: MonotonicTime) {
         self.limits = limits
-        (beganAt, endedAt, windowBegan) = (now, now, now)
+        (beganAt, endedAt, windowBegan, sampledAt) = (now, now, now, now)
     }
 
     /// Whether the thread has been too late for some time, and isn't on time again.
@@ -62,16 +68,15 @@ struct LoopLag: Sendable {
     mutating func turnBegan(at now: MonotonicTime) {
         // A deadline that had passed when the last turn began was set to have another turn at once.
         delay = max(.zero, now - (due <= beganAt ? endedAt : due))
-        busyShare *= Self.span / (Self.span + max(0, (now - endedAt).seconds))
         beganAt = now
     }
 
     /// Notes that the turn ends, and that the next one is due at `next`, unless something comes before.
-    mutating func turnEnded(at now: MonotonicTime, next: MonotonicTime) {
+    /// `processorTime` is the thread's since some time before the first turn.
+    mutating func turnEnded(at now: MonotonicTime, next: MonotonicTime, processorTime: @autoclosure () -> Interval) {
         let work = max(.zero, now - beganAt)
         let lag = work + delay
-        let counted = min(work, Self.longest).seconds
-        busyShare += (1 - busyShare) * counted / (Self.span + counted)
+        if now - sampledAt >= Self.sampling { sample(processorTime(), at: now) }
         if now - windowBegan >= Self.window {
             longestTurn = (.zero, now - windowBegan < Self.window * 2 ? longestTurn.now : .zero)
             windowBegan = now
@@ -79,6 +84,13 @@ struct LoopLag: Sendable {
         longestTurn.now = max(longestTurn.now, lag)
         if lag > limits.lag, busyShare >= limits.busyShare { noteLateTurn(endedAt: now) }
         (endedAt, due) = (now, next)
+    }
+
+    private mutating func sample(_ time: Interval, at now: MonotonicTime) {
+        let passed = (now - sampledAt).seconds
+        let share = min(max((time - sampledTime).seconds / passed, 0), 1)
+        busyShare += (share - busyShare) * passed / (Self.span + passed)
+        (sampledAt, sampledTime) = (now, time)
     }
 
     private mutating func noteLateTurn(endedAt now: MonotonicTime) {
