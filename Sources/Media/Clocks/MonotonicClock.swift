@@ -11,8 +11,8 @@ extension MonotonicTime {
 }
 
 extension Interval {
-    /// The processor time that the calling thread has taken since it began. A system call.
-    public static func processorTimeOfThisThread() -> Interval {
+    /// The CPU time that the calling thread has taken since it began. A system call.
+    public static func cpuTimeOfThisThread() -> Interval {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
         return Interval(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))

@@ -37,7 +37,7 @@ struct StatisticsTests {
     @Test("only what is new is told, and each time anew")
     func recent() {
         let start = MonotonicTime(nanoseconds: 5_000_000_000)
-        var work = RecentWork(since: start, processorTime: .milliseconds(100))
+        var work = RecentWork(since: start, cpuTime: .milliseconds(100))
         let size = PictureSize(width: 100, height: 50)
         var all = CaptureStatistics()
         for damaged in [5000, 1000, 0, 9999] {
@@ -46,7 +46,7 @@ struct StatisticsTests {
             work.tookPicture(encodingSoFar: all.encodeNanoseconds, damaged: damaged, of: size)
         }
         all.bytes = 700
-        let first = work.take(all, processorTime: .milliseconds(130), now: start + .seconds(1))
+        let first = work.take(all, cpuTime: .milliseconds(130), now: start + .seconds(1))
         #expect(first.duration == 1_000_000_000)
         #expect(first.pictures == 4 && first.bytes == 700)
         #expect(first.processorNanoseconds == 30_000_000)
@@ -55,7 +55,7 @@ struct StatisticsTests {
         for time in [first.encodeMedianNanoseconds, first.encodeP95Nanoseconds] {
             #expect((1_880_000...2_120_000).contains(time))
         }
-        let second = work.take(all, processorTime: .milliseconds(130), now: start + .seconds(3))
+        let second = work.take(all, cpuTime: .milliseconds(130), now: start + .seconds(3))
         var nothing = RecentStatistics()
         nothing.duration = 2_000_000_000
         #expect(second == nothing)

@@ -47,7 +47,7 @@ extension EndToEndBesideBrowser {
             for (name, from, to) in [
                 ("shared to a page", before.shared, after.shared), ("over a bare link", before.linked, after.linked),
             ] {
-                let cost = Double((to.processorTime - from.processorTime).nanoseconds) / 1e6 / seconds
+                let cost = Double((to.cpuTime - from.cpuTime).nanoseconds) / 1e6 / seconds
                 print(
                     "\(name): \(cost) ms of processor time a second, \(Double(to.wakeUps - from.wakeUps) / seconds) "
                         + "wake-ups a second; \(from), then \(to)")

@@ -50,14 +50,14 @@ extension EndToEnd {
             try eventually("a playlist") { access(list, F_OK) == 0 }
             for count in [10, Self.most] {
                 let former = try origin.requests.count
-                let work = try sites.map { try ProcessFigures($0.process.processID).processorTime }
+                let work = try sites.map { try ProcessFigures($0.process.processID).cpuTime }
                 try play(count, at: edges)
                 let requests = try origin.requests.dropFirst(former)
                 let lists = requests.count { $0.hasSuffix(".m3u8") }
                 // Each edge keeps a list for a second; the players begin within one.
                 #expect((1...edges.count * (Self.seconds + 2)).contains(lists))
                 let times = try zip(sites, work).map { site, before in
-                    (try ProcessFigures(site.process.processID).processorTime - before).milliseconds
+                    (try ProcessFigures(site.process.processID).cpuTime - before).milliseconds
                 }
                 print(
                     "\(count) players for \(Self.seconds) s: the origin answered \(lists) requests for the list and "

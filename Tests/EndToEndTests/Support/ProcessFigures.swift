@@ -15,7 +15,7 @@ struct ProcessFigures: CustomStringConvertible {
     /// Open descriptors.
     let descriptors: Int
     /// Processor time of its main thread.
-    let processorTime: Interval
+    let cpuTime: Interval
     /// How often it has waited for something.
     let wakeUps: Int
 
@@ -34,7 +34,7 @@ struct ProcessFigures: CustomStringConvertible {
         descriptors = try Self.count("/proc/\(process)/fd")
         // The first value is the time on a processor in nanoseconds (Documentation/scheduler/sched-stats.rst).
         let time = String(decoding: try fileBytes("/proc/\(process)/schedstat"), as: UTF8.self)
-        processorTime = Interval(nanoseconds: time.split(separator: " ").first.flatMap { Int64($0) } ?? 0)
+        cpuTime = Interval(nanoseconds: time.split(separator: " ").first.flatMap { Int64($0) } ?? 0)
     }
 
     var description: String {

@@ -22,27 +22,27 @@ struct LoopLagTests {
             now = now + rest + work
             worked = worked + work - waiting
             let time = worked
-            lag.turnEnded(at: now, next: .distantFuture, processorTime: time)
+            lag.turnEnded(at: now, next: .distantFuture, cpuTime: time)
         }
     }
 
     @Test("a turn makes viewers late by its work, and by how late it began")
     mutating func deadline() {
         let time = worked
-        lag.turnEnded(at: now, next: now + .milliseconds(10), processorTime: time)
+        lag.turnEnded(at: now, next: now + .milliseconds(10), cpuTime: time)
         lag.turnBegan(at: now + .milliseconds(14))
         now = now + .milliseconds(20)
-        lag.turnEnded(at: now, next: .distantFuture, processorTime: time)
+        lag.turnEnded(at: now, next: .distantFuture, cpuTime: time)
         #expect(lag.worst(at: now) == .milliseconds(10))
     }
 
     @Test("a deadline in the past asks for another turn at once, and one that isn't reached makes nothing late")
     mutating func atOnce() {
         let time = worked
-        lag.turnEnded(at: now, next: .zero, processorTime: time)
+        lag.turnEnded(at: now, next: .zero, cpuTime: time)
         lag.turnBegan(at: now + .milliseconds(1))
         now = now + .milliseconds(3)
-        lag.turnEnded(at: now, next: now + .seconds(60), processorTime: time)
+        lag.turnEnded(at: now, next: now + .seconds(60), cpuTime: time)
         #expect(lag.worst(at: now) == .milliseconds(3))
         run(.milliseconds(2), after: .seconds(3), for: .seconds(1))
         #expect(lag.worst(at: now) == .milliseconds(2))

@@ -20,7 +20,7 @@ struct LoopLoadTests {
             now = now + rest + work
             worked = worked + work
             let time = worked
-            load.lag.turnEnded(at: now, next: .distantFuture, processorTime: time)
+            load.lag.turnEnded(at: now, next: .distantFuture, cpuTime: time)
             load.update(now: now)
             if let line = load.takeLine(viewers: 300, now: now) { lines.append(line) }
         }

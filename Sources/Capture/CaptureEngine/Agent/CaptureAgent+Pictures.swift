@@ -174,7 +174,7 @@ extension CaptureAgent {
         statisticsDue = now + .seconds(1)
         statistics.bytes = link.host.bytesSent
         statistics.residentBytes = residentMemory.bytes
-        statistics.recent = recentWork.take(statistics, processorTime: processorTime(), now: now)
+        statistics.recent = recentWork.take(statistics, cpuTime: cpuTime(), now: now)
         link.send(.statistics(statistics))
     }
 }

@@ -102,7 +102,7 @@ public final class CaptureAgent {
         }
         link = PictureLink(configuration, recorder: recorder, log: log)
         pointer = PointerReporter(screen)
-        recentWork = RecentWork(since: .now(), processorTime: processorTime())
+        recentWork = RecentWork(since: .now(), cpuTime: cpuTime())
         chroma = configuration.chroma == .yuv420 ? .yuv420 : .yuv444
         let period = Interval.seconds(1) / Int64(max(1, configuration.framesPerSecond))
         bitRate = BitRateChoice(given: configuration.bitRate, first: configuration.firstBitRate)

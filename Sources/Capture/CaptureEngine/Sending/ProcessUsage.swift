@@ -3,7 +3,7 @@ import Glibc
 import MediaTypes
 
 /// The CPU time that the process has used, all its threads together.
-func processorTime() -> Interval {
+func cpuTime() -> Interval {
     var time = timespec()
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
     return Interval(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))

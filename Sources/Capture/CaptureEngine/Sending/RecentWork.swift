@@ -4,17 +4,17 @@ import MediaTypes
 /// What capture has done since it last sent statistics to the host.
 struct RecentWork {
     private var since: MonotonicTime
-    private var processorTime: Interval
+    private var cpuTime: Interval
     private var before = CaptureStatistics()
     private var encodeTimes = DurationHistogram()
     private var encodingSoFar: UInt64 = 0
     private var changes: UInt64 = 0
     private var damagedMillionths: UInt64 = 0
 
-    /// Creates an empty record. `processorTime` is what the process has used so far.
-    init(since: MonotonicTime, processorTime: Interval) {
+    /// Creates an empty record. `cpuTime` is what the process has used so far.
+    init(since: MonotonicTime, cpuTime: Interval) {
         self.since = since
-        self.processorTime = processorTime
+        self.cpuTime = cpuTime
     }
 
     /// Notes that a picture was taken in which `damaged` pixels had changed; 0 if it shows nothing new.
@@ -29,18 +29,18 @@ struct RecentWork {
 
     /// Returns what is new in `statistics` since the last call, and starts the next interval.
     mutating func take(
-        _ statistics: CaptureStatistics, processorTime: Interval, now: MonotonicTime
+        _ statistics: CaptureStatistics, cpuTime: Interval, now: MonotonicTime
     ) -> RecentStatistics {
         var recent = RecentStatistics()
         recent.duration = UInt64(max(0, (now - since).nanoseconds))
         recent.pictures = statistics.pictures &- before.pictures
         recent.bytes = statistics.bytes &- before.bytes
-        recent.processorNanoseconds = UInt64(max(0, (processorTime - self.processorTime).nanoseconds))
+        recent.processorNanoseconds = UInt64(max(0, (cpuTime - self.cpuTime).nanoseconds))
         recent.encodeMedianNanoseconds = encodeTimes.percentile(50)
         recent.encodeP95Nanoseconds = encodeTimes.percentile(95)
         recent.damagedMillionths = changes == 0 ? 0 : damagedMillionths / changes
         since = now
-        self.processorTime = processorTime
+        self.cpuTime = cpuTime
         before = statistics
         encodeTimes.removeAll()
         changes = 0

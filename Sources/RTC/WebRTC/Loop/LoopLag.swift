@@ -1,7 +1,7 @@
 import MediaTypes
 
 /// How late and how busy the media thread is, measured once a turn with the times that it reads anyway, and with its
-/// processor time ten times a second at most.
+/// CPU time ten times a second at most.
 ///
 /// What becomes ready during a turn waits for the turn's end. So a turn makes sessions late by the time that it works,
 /// and by how late it began after its deadline.
@@ -32,7 +32,7 @@ struct LoopLag: Sendable {
     let limits: Limits
     /// The share of a processor that the thread has taken, from 0 to 1: an exponentially weighted mean over a second.
     private(set) var busyShare = 0.0
-    /// When that was measured last, and the thread's processor time then.
+    /// When that was measured last, and the thread's CPU time then.
     private var sampledAt: MonotonicTime
     private var sampledTime = Interval.zero
     /// When the last turn began, and when it ended.
@@ -72,11 +72,11 @@ struct LoopLag: Sendable {
     }
 
     /// Notes that the turn ends, and that the next one is due at `next`, unless something comes before.
-    /// `processorTime` is the thread's since some time before the first turn.
-    mutating func turnEnded(at now: MonotonicTime, next: MonotonicTime, processorTime: @autoclosure () -> Interval) {
+    /// `cpuTime` is the thread's since some time before the first turn.
+    mutating func turnEnded(at now: MonotonicTime, next: MonotonicTime, cpuTime: @autoclosure () -> Interval) {
         let work = max(.zero, now - beganAt)
         let lag = work + delay
-        if now - sampledAt >= Self.sampling { sample(processorTime(), at: now) }
+        if now - sampledAt >= Self.sampling { sample(cpuTime(), at: now) }
         if now - windowBegan >= Self.window {
             longestTurn = (.zero, now - windowBegan < Self.window * 2 ? longestTurn.now : .zero)
             windowBegan = now

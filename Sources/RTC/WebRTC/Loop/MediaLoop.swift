@@ -141,7 +141,7 @@ final class MediaLoop {
         entries[0].fd = isFirst || !waiting.isEmpty ? socket.udp.descriptor : -1
         entries[0].events = Int16(isFirst ? POLLIN : 0) | Int16(waiting.isEmpty ? 0 : POLLOUT)
         let now = MonotonicTime.now()
-        load.lag.turnEnded(at: now, next: deadline, processorTime: .processorTimeOfThisThread())
+        load.lag.turnEnded(at: now, next: deadline, cpuTime: .cpuTimeOfThisThread())
         waitForEvents(&entries, until: deadline, now: now)
         if entries[1].isReady { inbox.wake.consume() }
     }
