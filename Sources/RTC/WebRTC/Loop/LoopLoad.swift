@@ -7,7 +7,7 @@ import MediaTypes
 struct LoopLoad: Sendable {
     /// Fewer frames would be of no use.
     private static let leastShare = 25
-    /// Below this share of work, a third more frames leave the thread below ``LoopLag/Limits/busyShare``.
+    /// Below this share of CPU time, a third more frames leave the thread below ``LoopLag/Limits/busyShare``.
     private static let restoringShare = 0.56
     /// After this time without an update there were no viewers, and so no load.
     private static let forgottenAfter = Interval.seconds(5)
