@@ -40,4 +40,23 @@ struct RTSPRefusalTests {
         #expect(try later.ask("DESCRIBE \(url)", 1).status == 200)
         #expect(server.sessions == 1)
     }
+
+    @Test("players on the host's own machine aren't limited as those of one address")
+    func loopback() throws {
+        var configuration = HostConfiguration()
+        configuration.token = nil
+        let pictures = Array(AccessUnitBuilder.accessUnits(inAnnexB: try TestStreams.small.bytes()).prefix(25))
+        let other = try StillHost(configuration, showing: pictures)
+        defer { withExtendedLifetime(other) {} }
+        var limits = RTSPServerLimits()
+        limits.connectionsOfAddress = 1
+        let server = try RTSPServer(other.host, at: ListenAddress(address: "127.0.0.1", port: 0), limits: limits)
+        let players = try (0..<3).map { _ in try RTSPTestClient(port: server.address.port) }
+        let transport = "Transport: RTP/AVP/TCP;unicast;interleaved=0-1"
+        for player in players {
+            #expect(try player.ask("SETUP rtsp://h/screen/track1", 1, transport).status == 200)
+            #expect(try player.ask("PLAY rtsp://h/screen", 2).status == 200)
+        }
+        try eventually("all play", holds: { server.sessions == 3 })
+    }
 }

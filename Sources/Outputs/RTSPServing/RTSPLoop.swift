@@ -103,7 +103,7 @@ final class RTSPLoop {
         let isOfAddress = { (client: RTSPClient) in ClientAddress.key(client.session.address) == key }
         let open = clients.filter { !$0.isOver }
         let mayGo: RTSPClient?
-        if open.count(where: isOfAddress) >= limits.connectionsOfAddress {
+        if !Loopback.contains(address), open.count(where: isOfAddress) >= limits.connectionsOfAddress {
             mayGo = open.first { !$0.session.isAdmitted && isOfAddress($0) }
         } else if open.count >= limits.connections {
             mayGo = Crowd.firstToGo(of: open.filter { !$0.session.isAdmitted }) {

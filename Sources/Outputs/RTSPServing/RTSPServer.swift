@@ -21,8 +21,8 @@ public struct RTSPServerError: Error, Sendable, CustomStringConvertible {
 public struct RTSPServerLimits: Sendable {
     /// Simultaneous connections. Beyond that, the oldest one without a track is closed, of the address that has the
     /// most of them. If there is none, the new one is closed at once.
-    public var connections = 256
-    /// Simultaneous connections of one machine.
+    public var connections = 1024
+    /// Simultaneous connections of another machine.
     public var connectionsOfAddress = 128
     /// How long a session over UDP lasts without a request or report, and a connection without a session without a
     /// request: what the answers say, and a margin.
