@@ -64,6 +64,27 @@ struct FrameTests {
         try eventually("the pong") { server.media.state.withLock { $0.reached.count } == 1 }
     }
 
+    @Test("a confirmation in the page's form is read without decoding JSON, and any other text isn't")
+    func confirmation() {
+        func number(_ text: String) -> UInt32? {
+            switch FrameReply(confirmation: text) {
+            case .seen(let number), .heard(let number): number
+            default: nil
+            }
+        }
+        for name in ["__frames_seen", "__frames_heard"] {
+            func text(_ number: String) -> String { "{\"eventName\":\"\(name)\",\"data\":{\"number\":\(number)}}" }
+            #expect(number(text("7")) == 7)
+            #expect(number(text("4294967295")) == .max)
+            for other in ["", "-1", "+1", "4294967296", "1.0", "1,\"x\":2", "\"1\""] {
+                #expect(number(text(other)) == nil, "\(other)")
+            }
+            // Those are decoded like all messages.
+            #expect(number("{\"eventName\": \"\(name)\",\"data\":{\"number\":7}}") == nil)
+        }
+        #expect(number("{\"eventName\":\"__frames_sound\",\"data\":{\"number\":7}}") == nil)
+    }
+
     @Test("confirmations, requests and the end reach the media layer; what was never sent, or twice, doesn't")
     func replies() throws {
         let server = try RunningServer()

@@ -14,6 +14,28 @@ enum FrameReply {
     case heard(UInt32)
     /// `__frames_stop`.
     case stop
+
+    private static let seenStart = "{\"eventName\":\"__frames_seen\",\"data\":{\"number\":"
+    private static let heardStart = "{\"eventName\":\"__frames_heard\",\"data\":{\"number\":"
+
+    /// Reads a confirmation in exactly the page's form; nil for any other text. Every viewer confirms each picture, so
+    /// confirmations aren't decoded like other messages, with a look for each key that a message can have.
+    init?(confirmation text: String) {
+        if let number = Self.number(in: text, after: Self.seenStart) {
+            self = .seen(number)
+        } else if let number = Self.number(in: text, after: Self.heardStart) {
+            self = .heard(number)
+        } else {
+            return nil
+        }
+    }
+
+    private static func number(in text: String, after start: String) -> UInt32? {
+        guard text.utf8.starts(with: start.utf8), text.utf8.suffix(2).elementsEqual("}}".utf8) else { return nil }
+        let digits = text.utf8.dropFirst(start.utf8.count).dropLast(2)
+        guard digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return UInt32(Substring(digits))
+    }
 }
 
 /// The pictures on a member's WebSocket, and the sound if the member wants sound.

@@ -59,6 +59,7 @@ final class SkyRTCRooms {
 
     func received(_ text: String, from id: MemberID) {
         guard let member = rooms[id] else { return }
+        if let reply = FrameReply(confirmation: text) { return take(reply, from: member) }
         let arrival = configuration.clock()
         let message = SkyRTCMessage(text)
         if let stamp = message?.clockStamp, let room = member.room {
