@@ -13,6 +13,7 @@ from capture_bench.outcome import carry_out, conclude, say
 from capture_bench.processes import TROUBLE, Failure, Missing
 from capture_bench.report import processor, table
 
+from . import streams
 from .generator import Program
 from .host import Host
 from .recording import record
@@ -37,6 +38,7 @@ class Options:
     core: int
     programs: str
     out: str
+    by: str
 
 
 def parse(arguments):
@@ -49,6 +51,9 @@ def parse(arguments):
         epilog="exit codes: 0 done; 64 usage; 69 something that is needed is missing; 70 a measurement failed twice.")
     parser.add_argument("--viewers", default="1,10,100,500,1000", metavar="LIST", help="how many (1,10,100,500,1000)")
     parser.add_argument("--seconds", type=float, default=10, metavar="S", help="how long each number counts (10)")
+    parser.add_argument("--by", choices=["whep", *streams.THREADS], default="whep",
+                        help="how viewers get the video: over WebRTC by WHEP, as RTSP players over TCP, or over a "
+                        "WebSocket (whep)")
     parser.add_argument("--feedback", choices=["all", "reports", "none"], default="all",
                         help="what viewers report: all that Chromium does, only receiver reports, or none (all)")
     parser.add_argument("--no-offer", action="store_true", help="viewers offer no transport-wide feedback")
@@ -74,12 +79,15 @@ def parse(arguments):
         parser.error("--viewers %s, --size %s: write them like 1,10,100 and 1920x1080" % (given.viewers, given.size))
     if not 1 <= given.seconds <= 600 or not 1 <= given.length <= 600:
         parser.error("--seconds and --length: from 1 to 600")
+    if given.by != "whep" and (given.feedback != "all" or given.no_offer):
+        parser.error("--by %s: --feedback and --no-offer are for whep" % given.by)
     if given.join_rate < 1:
         parser.error("--join-rate %d: at least 1" % given.join_rate)
     if given.host_core == given.core:
         parser.error("--host-core %d and --core %d: two processors are needed" % (given.host_core, given.core))
     return Options(viewers, given.seconds, given.feedback, given.no_offer, given.join_rate, given.recording,
-                   given.length, size, given.bitrate, given.host_core, given.core, given.programs, given.out)
+                   given.length, size, given.bitrate, given.host_core, given.core, given.programs, given.out,
+                   given.by)
 
 
 class Bench:
@@ -112,9 +120,13 @@ class Bench:
 
     def generate(self, link, viewers, seconds, folder):
         options = self.options
-        words = ["generate", "--viewers", str(viewers), "--join-rate", str(options.join_rate), "--warm", "%ds" % WARM,
-                 "--seconds", "%gs" % seconds, "--feedback", options.feedback, "--core", str(options.core)]
-        return Program(self.program("bench-viewers"), words + ["--no-offer"] * options.no_offer + [link], folder)
+        if options.by == "whep":
+            words = ["generate", "--feedback", options.feedback] + ["--no-offer"] * options.no_offer
+        else:
+            words = streams.words(options.by)
+        words += ["--viewers", str(viewers), "--join-rate", str(options.join_rate), "--warm", "%ds" % WARM,
+                  "--seconds", "%gs" % seconds, "--core", str(options.core)]
+        return Program(self.program("bench-viewers"), words + [link], folder)
 
     def measure(self, viewers):
         """A row: a host of its own, so that its memory is that of these viewers."""
@@ -140,11 +152,13 @@ class Bench:
             raise Failure("the viewers got nothing: %s" % result.get("failure"))
         threads = {name: time - before.get(name, 0) for name, time in after.items()}
         return {**result, "threads_ns": threads, "memory_kib": grown / result["joined"],
-                **self.cost(threads, result), **self.floor(viewers, result, folder)}
+                **self.cost(threads, result),
+                **(self.floor(viewers, result, folder) if self.options.by == "whep" else {})}
 
     def cost(self, threads, result):
         """The host's CPU time: percent of a processor, and microseconds for each packet."""
-        used = {"host": sum(threads.values()), "media": threads.get("media", 0)}
+        senders = streams.THREADS.get(self.options.by, ["media"])
+        used = {"host": sum(threads.values()), "media": sum(threads.get(name, 0) for name in senders)}
         return {key: value for name, time in used.items() for key, value in (
             (name + "_percent", time / 1e7 / result["seconds"]), (name + "_us", time / 1e3 / result["packets"]))}
 
@@ -184,11 +198,13 @@ def tell(text):
 
 def measure_all(options, folder):
     bench, rows, failures = Bench(options, folder), [], []
+    is_whep = options.by == "whep"
+    write = row if is_whep else streams.row
     for viewers in options.viewers:
         for attempt in (1, 2):
             try:
                 rows.append(bench.measure(viewers))
-                tell("%d viewers: %s" % (viewers, ", ".join(row(rows[-1]))))
+                tell("%d viewers: %s" % (viewers, ", ".join(write(rows[-1]))))
                 break
             except TROUBLE as error:
                 tell("%d viewers failed%s: %s" % (viewers, "" if attempt == 1 else " again", error))
@@ -199,9 +215,14 @@ def measure_all(options, folder):
         json.dump({"options": vars(options), "processor": processor(), "rows": rows, "failures": failures}, file,
                   indent=1)
     if rows:
-        print("\n".join(table(COLUMNS, [row(one) for one in rows])))
-        print("\n%s, feedback: %s; %.1f packets per picture of %d bytes." % (
-            processor(), options.feedback, rows[-1]["packets_per_picture"], rows[-1]["packet_bytes"]))
+        columns = COLUMNS if is_whep else streams.columns(options.by)
+        print("\n".join(table(columns, [write(one) for one in rows])))
+        if is_whep:
+            note = "feedback: %s; %.1f packets per picture of %d bytes" % (
+                options.feedback, rows[-1]["packets_per_picture"], rows[-1]["packet_bytes"])
+        else:
+            note = streams.note(options.by, rows[-1])
+        print("\n%s, %s." % (processor(), note))
     failures += ["%d of %d viewers: %s" % (one["failed"], one["viewers"], one["failure"])
                  for one in rows if one["failed"]]
     return conclude(failures, [], False)

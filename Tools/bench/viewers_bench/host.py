@@ -14,12 +14,13 @@ def pinned(core, command):
 class Host:
     def __init__(self, program, recording, options, folder):
         self.log, self.started = os.path.join(folder, "host.log"), []
+        self.by_rtsp = options.by == "rtsp"
         link = "unix:" + os.path.join(folder, "s")
         try:
             # Its standard output is a file: it has a line for each viewer, and nothing would empty a pipe.
             self.process = Process("host", pinned(options.host_core, [
                 program("screenrelay"), "host", "--no-config", "--link", link, "--listen", "127.0.0.1:0",
-                "--udp-port", "0"]), self.log, environment(folder))
+                "--udp-port", "0", *["--rtsp", "127.0.0.1:0"] * self.by_rtsp]), self.log, environment(folder))
             self.started.append(self.process)
             wait_until(self._link, 20, "the host's link")
             self.link = self._link()
@@ -32,10 +33,12 @@ class Host:
             raise
 
     def _link(self):
-        """The invite link that the host has printed; None before."""
+        """The invite link, or the players' URL, that the host has printed; None before."""
         self.process.require_running()
         text = read(self.log)
         words = text[:text.rfind("\n") + 1].split()
+        if self.by_rtsp:
+            return next((word for word in words if word.startswith("rtsp://")), None)
         return next((word for word in words if word.startswith("http://") and "#" in word), None)
 
     def require_running(self):

@@ -8,8 +8,8 @@ enum ViewersBench {
 
     private static let commands = CommandSet(
         program: program,
-        summary: "Watches a room as many WebRTC viewers in one thread, and measures the least that sending costs here.",
-        version: programVersion, commands: [GenerateCommand.command, FloorCommand.command],
+        summary: "Watches a room as many viewers in one thread, and measures the least that sending costs here.",
+        version: programVersion, commands: [GenerateCommand.command, StreamCommand.command, FloorCommand.command],
         firstCommands: [GenerateCommand.command.name, FloorCommand.command.name])
 
     static func main() {
@@ -17,6 +17,7 @@ enum ViewersBench {
             commands.run(complete: { _, options in options }) { command, options in
                 switch command {
                 case FloorCommand.command.name: try FloorCommand.run(options).rawValue
+                case StreamCommand.command.name: try StreamCommand.run(options).rawValue
                 default: try GenerateCommand.run(options).rawValue
                 }
             })

@@ -5,7 +5,7 @@ import MediaTypes
 /// What was measured.
 struct Results {
     let plan: Plan
-    let viewers: [Viewer]
+    let viewers: [any Watcher]
     let pictures: [PictureTable.Picture]
     let counters: Counters
     /// From the first request to the last viewer's first picture.
@@ -14,19 +14,20 @@ struct Results {
     /// The CPU time of the thread that has the viewers, in nanoseconds, during the measurement.
     let cpuTime: Int64
 
-    private var joined: [Viewer] { viewers.filter { $0.firstPicture != nil } }
+    private var joined: [any Watcher] { viewers.filter { $0.firstPicture != nil } }
     private var counted: [PictureTable.Picture] { pictures.filter(\.isCounted) }
 
     /// The first failure and the number of viewers that failed.
     var failures: (count: Int, first: String?) {
         let failed = viewers.filter { $0.firstPicture == nil || $0.failure != nil }
-        return (failed.count, failed.lazy.compactMap(\.failure).first ?? (failed.isEmpty ? nil : "no picture in time"))
+        let reason = failed.lazy.compactMap { $0.failure }.first
+        return (failed.count, reason ?? (failed.isEmpty ? nil : "no picture in time"))
     }
 
     /// The share of whole pictures in percent: of all viewers together, and of the one with the fewest.
     private var wholeShare: (total: Double, worst: Double) {
         let expected = counted.count
-        let counts = joined.map(\.wholePictures)
+        let counts = joined.map { $0.wholePictures }
         guard expected > 0, let least = counts.min() else { return (0, 0) }
         return (
             100 * Double(counts.reduce(0, +)) / Double(expected * counts.count), 100 * Double(least) / Double(expected)

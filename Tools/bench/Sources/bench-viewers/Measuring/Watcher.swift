@@ -1,0 +1,15 @@
+import MediaTypes
+
+/// What is measured of a viewer, however it gets its video.
+protocol Watcher: AnyObject {
+    /// When it asked for the video.
+    var began: MonotonicTime { get }
+    /// When the first whole picture was there; nil before that.
+    var firstPicture: MonotonicTime? { get }
+    /// Why it is over; nil while it isn't.
+    var failure: String? { get }
+    /// Whole pictures among those that count.
+    var wholePictures: Int { get }
+}
+
+extension Viewer: Watcher {}
