@@ -31,6 +31,10 @@ enum GenerateCommand {
                 long: "seconds", short: "s", value: .required("TIME"), help: "the length of the measurement",
                 default: "10s"),
             Option(
+                long: "phases",
+                help: "measure when told, instead of for --seconds: each line of standard input begins a measurement "
+                    + "or ends it, in turn, and the viewers leave at its end"),
+            Option(
                 long: "pause", value: .required("MS"),
                 help: "sleep so many milliseconds between two looks at the sockets, so that the host needn't wake this "
                     + "program for each packet; 0: wait for packets",
@@ -38,7 +42,8 @@ enum GenerateCommand {
             Option(long: "core", value: .required("NUMBER"), help: "run only on this processor"),
             Option(
                 long: "json",
-                help: "print one JSON object per line: the event measuring, then measured, then result"),
+                help: "print one JSON object per line: the event measuring, then measured, then result; with --phases "
+                    + "the event ready before them"),
         ],
         operands: Operands(
             name: "ADDRESS", count: 1...1,
@@ -70,17 +75,25 @@ enum GenerateCommand {
             throw BenchFailure.system("--core \(core)")
         }
         let isJSON = options.has("json")
-        let results = try measure(plan) { event in
+        var failureCount = 0
+        try measure(plan, marks: options.has("phases") ? PhaseMarks() : nil) { event in
             if isJSON { StandardStreams.print("{\"event\": \"\(event)\"}\n") }
+        } report: { results in
+            failureCount = results.failures.count
+            StandardStreams.print(isJSON ? results.json.text + "\n" : results.table)
         }
-        StandardStreams.print(isJSON ? results.json.text + "\n" : results.table)
-        return results.failures.count == 0 ? .success : .unavailable
+        return failureCount == 0 ? .success : .unavailable
     }
 
-    /// Lets all viewers join, and measures.
+    /// Lets all viewers join, and measures once, or each phase that `marks` begins.
     ///
-    /// - Parameter tell: called with `measuring` when the measurement begins, and `measured` when it is over.
-    private static func measure(_ plan: Plan, tell: (String) -> Void) throws -> Results {
+    /// - Parameters:
+    ///   - tell: called with `ready` before the first phase, with `measuring` when a measurement begins, and with
+    ///     `measured` when it is over.
+    ///   - report: called with the results of each measurement.
+    private static func measure(
+        _ plan: Plan, marks: PhaseMarks?, tell: (String) -> Void, report: (Results) -> Void
+    ) throws {
         let loop = try ViewerLoop(plan)
         let began = MonotonicTime.now()
         let (joining, threads) = loop.startJoining()
@@ -90,18 +103,40 @@ enum GenerateCommand {
         joining.stop()
         loop.run(until: .now() + plan.warmUp)
 
+        func leave() {
+            for viewer in loop.viewers { viewer.close() }
+            for thread in threads { thread.join(until: .now() + .seconds(1)) }
+        }
+        guard let marks else {
+            let results = measureOnce(plan, loop, rampSeconds: rampSeconds, tell: tell) {
+                loop.run(until: .now() + plan.length)
+            }
+            leave()
+            return report(results)
+        }
+        tell("ready")
+        while marks.wait(in: loop) {
+            let results = measureOnce(plan, loop, rampSeconds: rampSeconds, tell: tell) { _ = marks.wait(in: loop) }
+            report(results)
+        }
+        leave()
+    }
+
+    /// Measures while `run` lets the viewers watch.
+    private static func measureOnce(
+        _ plan: Plan, _ loop: ViewerLoop, rampSeconds: Double, tell: (String) -> Void, run: () -> Void
+    ) -> Results {
+        for viewer in loop.viewers { viewer.wholePictures = 0 }
         let before = (counters: loop.counters, cpu: cbench_cpu_time(), time: MonotonicTime.now())
-        loop.surroundings.table.isCounting = true
+        loop.surroundings.table.startCounting()
         tell("measuring")
-        loop.run(until: before.time + plan.length)
+        run()
         tell("measured")
         loop.surroundings.table.isCounting = false
         let after = (counters: loop.counters, cpu: cbench_cpu_time(), time: MonotonicTime.now())
 
         // What is still on its way, or is repeated, belongs to pictures that count.
         loop.run(until: .now() + .seconds(1))
-        for viewer in loop.viewers { viewer.close() }
-        for thread in threads { thread.join(until: .now() + .seconds(1)) }
         return Results(
             plan: plan, viewers: loop.viewers, pictures: loop.surroundings.table.pictures,
             counters: after.counters - before.counters, rampSeconds: rampSeconds,

@@ -5,8 +5,8 @@ final class PictureTable {
     /// A picture, and when viewers got it.
     struct Picture {
         let tick: UInt32
-        /// Whether it was first seen while pictures counted.
-        let isCounted: Bool
+        /// Whether it was first seen while pictures counted, in the current measurement.
+        fileprivate(set) var isCounted: Bool
         /// The number of viewers that got all of it.
         var whole = 0
         /// When the first of them had all of it, and the last.
@@ -25,6 +25,12 @@ final class PictureTable {
     private var reference: ObjectIdentifier?
     /// Its last whole pictures, the newest last.
     private var recent: [ReceivedStream.Picture] = []
+
+    /// Begins a measurement, for which only pictures count that are seen from now on.
+    func startCounting() {
+        for place in pictures.indices { pictures[place].isCounted = false }
+        isCounting = true
+    }
 
     /// Notes a whole picture of `viewer`. Returns whether its timestamps are the timeline.
     func noteReference(_ picture: ReceivedStream.Picture, of viewer: ObjectIdentifier) -> Bool {
