@@ -27,6 +27,8 @@ struct Plan: Sendable {
     let length: Interval
     /// How long the thread sleeps between two looks at its sockets. With zero, each packet wakes it.
     let pause: Interval
+    /// Whether viewers begin the DTLS handshake, and ignore what the host answers.
+    var stopsAfterHello = false
 
     /// Whether viewers send transport-wide feedback.
     var sendsTransportFeedback: Bool { feedback == .all && offersTransportFeedback }

@@ -60,7 +60,7 @@ final class Joining: Sendable {
         let own = SecureRandom.iceCredentials()
         let offer = ViewerOffer.text(
             ufrag: own.usernameFragment, password: own.password, fingerprint: fingerprint,
-            offersTransportFeedback: plan.offersTransportFeedback)
+            offersTransportFeedback: plan.offersTransportFeedback, beginsHandshake: plan.stopsAfterHello)
         do throws(BenchFailure) {
             let answer = try WHEPRequest.post(offer, to: plan.address)
             return .success(

@@ -19,13 +19,18 @@ enum ViewerOffer {
     static func isRetransmission(_ payloadType: UInt8) -> Bool { payloadType & 1 == 1 }
 
     /// The offer's text. It has no candidates: the host sees the viewer's address when the first check arrives.
-    static func text(ufrag: String, password: String, fingerprint: String, offersTransportFeedback: Bool) -> String {
+    ///
+    /// - Parameter beginsHandshake: whether the viewer begins the DTLS handshake; otherwise, the host chooses.
+    static func text(
+        ufrag: String, password: String, fingerprint: String, offersTransportFeedback: Bool,
+        beginsHandshake: Bool = false
+    ) -> String {
         let types = formats.map { "\($0.payloadType) \($0.payloadType + 1)" }.joined(separator: " ")
         var lines = [
             "v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 0",
             "m=video 9 UDP/TLS/RTP/SAVPF \(types)", "c=IN IP4 0.0.0.0", "a=mid:0", "a=recvonly", "a=rtcp-mux",
             "a=rtcp-rsize", "a=ice-ufrag:\(ufrag)", "a=ice-pwd:\(password)", "a=fingerprint:\(fingerprint)",
-            "a=setup:actpass",
+            "a=setup:\(beginsHandshake ? "active" : "actpass")",
         ]
         var feedback = ["ccm fir", "nack", "nack pli"]
         if offersTransportFeedback {

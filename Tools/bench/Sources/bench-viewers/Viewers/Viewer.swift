@@ -171,7 +171,7 @@ final class Viewer {
             } else {
                 receiveMedia(bytes, arrival: arrival, now: now)
             }
-        case 20...63:
+        case 20...63 where !surroundings.plan.stopsAfterHello:
             let datagram = Array(bytes)
             run { (dtls) throws(SecureTransportError) in try dtls.handle(datagram: datagram[...], now: now) }
         case 0...3: receiveSTUN(Array(bytes), now: now)
