@@ -14,6 +14,8 @@ from capture_bench.processes import TROUBLE, Failure, Missing
 from capture_bench.report import processor, table
 
 from . import streams
+from .disturb import disturb_all
+from .disturbances import ALL as DISTURBANCES
 from .generator import Program
 from .host import Host
 from .recording import record
@@ -39,6 +41,9 @@ class Options:
     programs: str
     out: str
     by: str
+    disturb: list
+    disturb_seconds: float
+    check: bool
 
 
 def parse(arguments):
@@ -48,9 +53,23 @@ def parse(arguments):
         description="Shows a recording of a scrolled text to more and more viewers, all in one process, and prints the\n"
         "host's CPU time for each packet, what the viewers get, and the least that sending can cost on this\n"
         "machine, measured in the same run. The host has one processor, and everything else another one.",
-        epilog="exit codes: 0 done; 64 usage; 69 something that is needed is missing; 70 a measurement failed twice.")
-    parser.add_argument("--viewers", default="1,10,100,500,1000", metavar="LIST", help="how many (1,10,100,500,1000)")
-    parser.add_argument("--seconds", type=float, default=10, metavar="S", help="how long each number counts (10)")
+        epilog="disturbances, each with its phases before, during and after:\n"
+        "  busy    another program takes half of the host's processor for 10 s\n"
+        "  joins   20 further joins per second for 60 s; each of these viewers leaves after 5 s\n"
+        "  hellos  1,000 peers in 10 s that send a DTLS ClientHello, and then stop\n"
+        "  checks  20,000 ICE checks with wrong passwords per second, from 250 ports, for 10 s\n\n"
+        "exit codes: 0 done; 1 a limit is missed (--check); 64 usage; 69 something that is needed is missing;\n"
+        "70 a measurement failed twice.")
+    parser.add_argument("--viewers", default=None, metavar="LIST",
+                        help="how many (1,10,100,500,1000; with --disturb 500)")
+    parser.add_argument("--seconds", type=float, default=10, metavar="S",
+                        help="how long each number counts, or each phase without disturbance (10)")
+    parser.add_argument("--disturb", default=None, metavar="LIST",
+                        help="disturb a quiet host instead: %s, or all; see below" % ", ".join(DISTURBANCES))
+    parser.add_argument("--disturb-seconds", type=float, default=None, metavar="S",
+                        help="how long each disturbance takes (10; joins 60)")
+    parser.add_argument("--check", action="store_true",
+                        help="with --disturb: exit with 1 where a limit is missed, and print which")
     parser.add_argument("--by", choices=["whep", *streams.THREADS], default="whep",
                         help="how viewers get the video: over WebRTC by WHEP, as RTSP players over TCP, or over a "
                         "WebSocket (whep)")
@@ -71,7 +90,8 @@ def parse(arguments):
     parser.add_argument("--out", default="viewers-bench", metavar="DIR", help="where to write (viewers-bench)")
     given = parser.parse_args(arguments)
     try:
-        viewers = [int(one) for one in given.viewers.split(",")]
+        default = "500" if given.disturb else "1,10,100,500,1000"
+        viewers = [int(one) for one in (given.viewers or default).split(",")]
         size = tuple(int(side) for side in given.size.split("x"))
     except ValueError:
         parser.error("--viewers %s, --size %s: write them like 1,10,100 and 1920x1080" % (given.viewers, given.size))
@@ -85,9 +105,23 @@ def parse(arguments):
         parser.error("--join-rate %d: at least 1" % given.join_rate)
     if given.host_core == given.core:
         parser.error("--host-core %d and --core %d: two processors are needed" % (given.host_core, given.core))
+    names = list(DISTURBANCES) if given.disturb == "all" else (given.disturb or "").split(",")
+    disturb = [name for name in names if name]
+    for name in disturb:
+        if name not in DISTURBANCES:
+            parser.error("--disturb %s: '%s' is none of %s" % (given.disturb, name, ", ".join(DISTURBANCES)))
+    if disturb and len(viewers) != 1:
+        parser.error("--viewers %s: one number with --disturb" % given.viewers)
+    if disturb and given.by != "whep":
+        parser.error("--by %s: not with --disturb" % given.by)
+    if not disturb and (given.check or given.disturb_seconds is not None):
+        parser.error("--check and --disturb-seconds: only with --disturb")
+    # A host ends the sessions that wrong checks name after 30 s.
+    if given.disturb_seconds is not None and not 1 <= given.disturb_seconds <= (25 if "checks" in disturb else 600):
+        parser.error("--disturb-seconds %g: from 1 to 600, with checks to 25" % given.disturb_seconds)
     return Options(viewers, given.seconds, given.feedback, given.no_offer, given.join_rate, given.recording,
                    given.length, size, given.bitrate, given.host_core, given.core, given.programs, given.out,
-                   given.by)
+                   given.by, disturb, given.disturb_seconds, given.check)
 
 
 class Bench:
@@ -119,13 +153,15 @@ class Bench:
         return folder
 
     def generate(self, link, viewers, seconds, folder):
+        """Viewers that are measured for so long; None measures the phases that the program's `mark` begins and ends."""
         options = self.options
         if options.by == "whep":
             words = ["generate", "--feedback", options.feedback] + ["--no-offer"] * options.no_offer
         else:
             words = streams.words(options.by)
         words += ["--viewers", str(viewers), "--join-rate", str(options.join_rate), "--warm", "%ds" % WARM,
-                  "--seconds", "%gs" % seconds, "--core", str(options.core)]
+                  "--core", str(options.core)]
+        words += ["--phases"] if seconds is None else ["--seconds", "%gs" % seconds]
         return Program(self.program("bench-viewers"), words + [link], folder)
 
     def measure(self, viewers):
@@ -134,10 +170,7 @@ class Bench:
         limit = START + viewers / options.join_rate + options.seconds
         host = Host(self.program, self.recording, options, folder)
         try:
-            # The first viewer of a host waits for the replay as well.
-            with self.generate(host.link, 1, 1, folder) as first:
-                if first.wait_for("result", START)["joined"] != 1:
-                    raise Failure("the first viewer got no picture")
+            self.watch_once(host, folder)
             memory = host.memory()
             with self.generate(host.link, viewers, options.seconds, folder) as crowd:
                 crowd.wait_for("measuring", limit)
@@ -154,6 +187,12 @@ class Bench:
         return {**result, "threads_ns": threads, "memory_kib": grown / result["joined"],
                 **self.cost(threads, result),
                 **(self.floor(viewers, result, folder) if self.options.by == "whep" else {})}
+
+    def watch_once(self, host, folder):
+        """The first viewer of a host waits for the replay as well."""
+        with self.generate(host.link, 1, 1, folder) as first:
+            if first.wait_for("result", START)["joined"] != 1:
+                raise Failure("the first viewer got no picture")
 
     def cost(self, threads, result):
         """The host's CPU time: percent of a processor, and microseconds for each packet."""
@@ -198,6 +237,8 @@ def tell(text):
 
 def measure_all(options, folder):
     bench, rows, failures = Bench(options, folder), [], []
+    if options.disturb:
+        return disturb_all(bench, tell)
     is_whep = options.by == "whep"
     write = row if is_whep else streams.row
     for viewers in options.viewers:

@@ -14,8 +14,16 @@ class Program:
 
     def __init__(self, path, words, folder):
         self.process = Process("bench-viewers", [path, *words, "--json"], os.path.join(folder, "bench-viewers.log"),
-                               stdout=subprocess.PIPE)
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.buffer = b""
+
+    def mark(self):
+        """Begins a phase of `generate --phases`, or ends it."""
+        try:
+            self.process.child.stdin.write(b"\n")
+            self.process.child.stdin.flush()
+        except OSError:
+            raise Failure("bench-viewers ended: %s" % self.process.last_words())
 
     def wait_for(self, event, seconds):
         """The object of this event."""

@@ -1,5 +1,6 @@
 """The host, alone on its processor, with a replay that plays a recording over and over."""
 
+import http.client
 import os
 
 from capture_bench.processes import Failure, Process, wait_until
@@ -60,6 +61,23 @@ class Host:
                 continue  # the thread has just ended
             times[name] = times.get(name, 0) + time
         return times
+
+    def metrics(self):
+        """The values of /metrics by their names, with labels and without the prefix."""
+        address = self.link.split("//", 1)[1].split("/", 1)[0]
+        connection = http.client.HTTPConnection(address, timeout=10)
+        try:
+            connection.request("GET", "/metrics")
+            answer = connection.getresponse()
+            status, text = answer.status, answer.read().decode()
+        except (OSError, http.client.HTTPException) as error:
+            raise Failure("the host's /metrics: %s" % error)
+        finally:
+            connection.close()
+        if status != 200:
+            raise Failure("the host's /metrics: %d" % status)
+        lines = [line.rsplit(" ", 1) for line in text.splitlines() if line and not line.startswith("#")]
+        return {name.removeprefix("screenrelay_"): float(value) for name, value in lines}
 
     def memory(self):
         """Its resident memory, in KiB."""

@@ -1,0 +1,150 @@
+"""Disturbs a quiet host that many viewers watch, and compares the phases before, during and after."""
+
+import json
+import os
+import threading
+import time
+
+from capture_bench.outcome import conclude
+from capture_bench.processes import TROUBLE, Failure
+from capture_bench.report import limits as limit_lines
+from capture_bench.report import processor, table
+
+from . import limits
+from .disturbances import ALL
+from .host import Host
+
+#: Seconds that starting everything, and ending a phase, may take besides their own time.
+START, END = 60, 30
+#: Seconds after a disturbance from which on all must be as before.
+CALM = 2
+COLUMNS = ["phase", "whole pictures %: all, worst viewer", "delay of the last viewer p95 ms", "host, % of a core",
+           "host MiB: end, most", "key frames", "at the low-rate rendition", "half-open", "failed viewers",
+           "bench-viewers: %, drops"]
+
+
+class Watch(threading.Thread):
+    """Looks at the host once per second, from its start to its end."""
+
+    def __init__(self, host):
+        super().__init__(daemon=True)
+        self.host, self.over, self.failure, self.samples = host, threading.Event(), None, [self.look(host)]
+
+    @staticmethod
+    def look(host):
+        try:
+            return {"time": time.monotonic(), "cpu_ns": sum(host.threads().values()), "memory_kib": host.memory(),
+                    **host.metrics()}
+        except OSError as error:
+            raise Failure("the host is gone: %s" % error)
+
+    def run(self):
+        while not self.over.wait(1):
+            try:
+                self.samples.append(self.look(self.host))
+            except Failure as error:
+                self.failure = error
+                return
+
+    def finish(self):
+        """The samples, with one of the end."""
+        self.over.set()
+        self.join()
+        if self.failure:
+            raise self.failure
+        return self.samples + [self.look(self.host)]
+
+
+def phase(crowd, host, work):
+    """Counts what viewers get and the host does while `work` runs. Gives that, and what `work` gives."""
+    crowd.mark()
+    crowd.wait_for("measuring", END)
+    watch = Watch(host)
+    watch.start()
+    try:
+        found = work()
+    finally:
+        watch.over.set()
+    samples = watch.finish()
+    crowd.mark()
+    crowd.wait_for("measured", END)
+    result = crowd.wait_for("result", END)
+    host.require_running()
+    first, last = samples[0], samples[-1]
+    seconds = last["time"] - first["time"]
+    return {"seconds": seconds, "ended": last["time"],
+            "host_percent": (last["cpu_ns"] - first["cpu_ns"]) / 1e7 / seconds,
+            "memory_kib": last["memory_kib"], "memory_most_kib": max(one["memory_kib"] for one in samples),
+            "key_frames": last["published_key_frames_total"] - first["published_key_frames_total"],
+            "low_rate": max(one["narrow_viewers"] for one in samples),
+            "half_open": max(one['sessions{state="connecting"}'] for one in samples),
+            "delay_ms": result["spread_ms"]["p95"],
+            **{key: result[key] for key in ("whole_percent", "whole_percent_worst", "failed", "pictures",
+                                            "cpu_percent", "drops")}}, found
+
+
+def measure(bench, name):
+    """The phases of one disturbance by their names, and what the disturbance has counted."""
+    options, folder, viewers = bench.options, bench.new_folder(), bench.options.viewers[0]
+    disturb, usual = ALL[name]
+    host = Host(bench.program, bench.recording, options, folder)
+    try:
+        bench.watch_once(host, folder)
+        with bench.generate(host.link, viewers, None, folder) as crowd:
+            crowd.wait_for("ready", START + viewers / options.join_rate)
+            before, _ = phase(crowd, host, lambda: time.sleep(options.seconds))
+            during, found = phase(crowd, host, lambda: disturb(bench, host, options.disturb_seconds or usual))
+            time.sleep(max(0, during["ended"] + CALM - time.monotonic()))
+            after, _ = phase(crowd, host, lambda: time.sleep(options.seconds))
+    finally:
+        host.close()
+    if not before["pictures"]:
+        raise Failure("the viewers got nothing")
+    return {"before": before, "during": during, "after": after}, found
+
+
+def row(name, one):
+    return [name, "%.2f, %.2f" % (one["whole_percent"], one["whole_percent_worst"]), "%.1f" % one["delay_ms"],
+            "%.1f" % one["host_percent"], "%.1f, %.1f" % (one["memory_kib"] / 1024, one["memory_most_kib"] / 1024),
+            "%d in %.0f s" % (one["key_frames"], one["seconds"]), "%d" % one["low_rate"], "%d" % one["half_open"],
+            "%d" % one["failed"], "%.0f, %d" % (one["cpu_percent"], one["drops"])]
+
+
+def summary(name, found):
+    """What the disturbance has counted, in words."""
+    if name == "busy":
+        return "The busy program got %.0f %% of the host's processor." % found["busy_percent"]
+    if name == "joins":
+        return "Of %d joins, %d got a picture, p95 after %.0f ms; %d were refused." % (
+            found["peers"], found["pictures"], found["join_ms"]["p95"], found["refused"])
+    if name == "hellos":
+        ended = "not over" if found["half_open_s"] is None else "over after %.1f s" % found["half_open_s"]
+        return "Of %d peers, %d sent a ClientHello and %d were refused; half-open sessions were %s." % (
+            found["peers"], found["hellos"], found["refused"], ended)
+    return "%d checks of %d bytes, %d answers of %d bytes." % (
+        found["sent"], found["sent_bytes"], found["answers"], found["answer_bytes"])
+
+
+def disturb_all(bench, tell):
+    options, results, checks, failures = bench.options, {}, [], []
+    for name in options.disturb:
+        for attempt in (1, 2):
+            try:
+                phases, found = measure(bench, name)
+                break
+            except TROUBLE as error:
+                tell("%s failed%s: %s" % (name, "" if attempt == 1 else " again", error))
+        else:
+            failures.append(name)
+            continue
+        results[name] = {"phases": phases, "found": found}
+        checks += limits.checks(name, phases, found)
+        print("\n".join(["", "%s, %d viewers" % (name, options.viewers[0]), ""]
+                        + table(COLUMNS, [row(one, phases[one]) for one in phases]) + ["", summary(name, found)]),
+              flush=True)
+    os.makedirs(options.out, exist_ok=True)
+    with open(os.path.join(options.out, "disturb.json"), "w") as file:
+        json.dump({"options": vars(options), "processor": processor(), "results": results, "failures": failures}, file,
+                  indent=1)
+    print("\n".join(limit_lines(checks) + ["", processor()]))
+    return conclude(failures, checks, options.check)
