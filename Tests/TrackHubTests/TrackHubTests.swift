@@ -39,6 +39,7 @@ private final class AskedInOrder: TrackObserver {
 
     func perform(_ action: TrackAction) {
         if case .makeKeyFrame = action { all.withLock { $0.append("host") } }
+        if case .makeLowKeyFrame = action { all.withLock { $0.append("low") } }
     }
 }
 
@@ -126,6 +127,22 @@ struct TrackHubTests {
         #expect(source.keyFrames.withLock { $0 } == 2)
         let totals = hub.totals
         #expect(totals.keyFrameRequests == 2 && totals.keyFrames == 1 && totals.frames == 1)
+    }
+
+    @Test("the low layer's encoder, which begins with a key frame, is asked for one at most once in 300 ms")
+    func lowKeyFrames() {
+        let hub = TrackHub(origin: .zero)
+        let asked = AskedInOrder()
+        hub.connect(asked)
+        let report = PathReport(targets: [.usual])
+        let reader = hub.subscribe(to: .low, report: report) {}
+        #expect(hub.lowRate == nil)
+        reader.report(report, now: at(0))
+        #expect(hub.lowRate != nil)
+        for index in 0..<700 { hub.requestKeyFrame(of: .low, now: at(Int64(index))) }
+        #expect(asked.all.withLock { $0 } == ["low", "low"])
+        reader.end(now: at(700))
+        #expect(hub.lowRate == nil)
     }
 
     @Test("the source hears whether anybody watches")

@@ -7,15 +7,17 @@ struct LowLayer: Sendable {
     private(set) var frames: LayerFrames
     /// The bit rate at which it is encoded; nil if nobody takes it.
     private(set) var rate: BitRate?
-    private var keyFrames = KeyFramePolicy()
+    private var keyFrames = KeyFramePolicy(minInterval: KeyFramePolicy.minLowInterval)
     /// Closed until the next key frame: the first one, or the first one after a pause.
     private var gate = RandomAccessGate(isClosed: true)
 
     init(limits: CacheLimits) { frames = LayerFrames(limits: limits) }
 
     /// Sets the bit rate. Returns false if it is the same as before.
-    mutating func setRate(_ rate: BitRate?) -> Bool {
+    mutating func setRate(_ rate: BitRate?, now: MonotonicTime) -> Bool {
         guard rate != self.rate else { return false }
+        // An encoder that starts begins with a key frame.
+        if self.rate == nil { _ = keyFrames.request(now: now) }
         self.rate = rate
         if rate == nil { forget() }
         return true

@@ -37,7 +37,7 @@ struct PlacedFrames: Sendable {
     var hasLow: Bool { low.rate != nil }
 
     /// Sets the bit rate of the low layer; nil if it has no reader. Returns false if it is the same as before.
-    mutating func setLowRate(_ rate: BitRate?) -> Bool { low.setRate(rate) }
+    mutating func setLowRate(_ rate: BitRate?, now: MonotonicTime) -> Bool { low.setRate(rate, now: now) }
 
     /// Records a request for a key frame of the low layer. Returns whether to make one now.
     mutating func requestLowKeyFrame(now: MonotonicTime) -> Bool { low.requestKeyFrame(now: now) }

@@ -169,7 +169,7 @@ public struct Track: Sendable {
 
     // MARK: Key frames
 
-    /// Requests a key frame of `layer`, at most once in 500 ms, however many requests there are.
+    /// Requests a key frame of `layer`, at the intervals of ``KeyFramePolicy``, however many requests there are.
     mutating func requestKeyFrame(of layer: Layer = .source, now: MonotonicTime) {
         switch layer {
         case .source: if keyFrames.request(now: now) { askForKeyFrame() }
@@ -258,7 +258,7 @@ public struct Track: Sendable {
         rates.update(readers, isRecorded: demand.isRecorded)
         if rates.source != before { demand.rate = rates.source }
         (demand.carried, demand.share) = (rates.carried, rates.share)
-        if frames.setLowRate(rates.low) { actions.append(.encodeLow(at: rates.low)) }
+        if frames.setLowRate(rates.low, now: now) { actions.append(.encodeLow(at: rates.low)) }
         tellSource(now)
     }
 

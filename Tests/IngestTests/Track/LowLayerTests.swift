@@ -149,6 +149,28 @@ struct LowLayerTests {
         #expect(still[half] ?? 0 < 2 && still[size] ?? 0 > 2, "\(still)")
     }
 
+    @Test("a path that carries fine pictures gets them from the key frame on")
+    func fineStart() throws {
+        let size = PictureSize(width: 320, height: 240)
+        func noise(seed: UInt64) -> I420Picture {
+            var random = SeededRandom(seed: seed)
+            let bytes = (0..<size.width * size.height * 3 / 2).map { _ in UInt8.random(in: 60...200, using: &random) }
+            return I420Picture(size: size, bytes: bytes, isFullRange: false, matrix: .bt601, captureTime: .zero)
+        }
+        /// The sizes of a key frame and of the next picture.
+        func run(_ bitsPerSecond: Int) throws -> (key: Int, next: Int) {
+            var encoder = LowLayerEncoder()
+            encoder.setRate(BitRate(bitsPerSecond: bitsPerSecond), now: .zero)
+            let key = try encoder.encode(noise(seed: 1), now: .zero)
+            encoder.pictureDecoded(byteCount: 400)
+            let next = try encoder.encode(noise(seed: 2), now: MonotonicTime.zero + .seconds(1))
+            return (key.bytes.count, next.bytes.count)
+        }
+        let coarse = try run(4_000_000)
+        let fine = try run(20_000_000)
+        #expect(coarse.key < fine.key && coarse.next < fine.next)
+    }
+
     @Test("what is under way when the rate changes takes as long as the new rate says")
     func otherRate() throws {
         var encoder = LowLayerEncoder()

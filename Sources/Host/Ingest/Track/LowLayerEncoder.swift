@@ -2,7 +2,8 @@ import ColorConversion
 import MediaTypes
 import X264Encoding
 
-/// Re-encodes a track's pictures, for viewers whose network paths can't carry the source's own frames.
+/// Re-encodes a track's pictures, for viewers whose network paths can't carry the source's own frames, and for servers
+/// that need a key frame before the source may be asked for one.
 ///
 /// Encodes the newest picture as soon as the paths have had the time for the previous picture's bytes, so viewers of
 /// this layer never see an old picture: a slower path gets fewer pictures of a text, and no blurred ones. Once the
@@ -29,6 +30,8 @@ struct LowLayerEncoder {
     private static let videoBits = 12
     /// From this bit rate on, the processor rather than the path limits the pictures of a video.
     private static let quickFromRate = 1_000_000
+    /// From this bit rate on, the path carries fine pictures from the start.
+    private static let fineFromRate = 8_000_000
     /// The pictures for which motion is searched near by after far searches have found none, which take eight times as
     /// long. The source of a video may have too low a bit rate for `videoBits`.
     private static let nearSearches = 15
@@ -75,6 +78,7 @@ struct LowLayerEncoder {
             freeAt = now + Interval(nanoseconds: Int64(min(remaining * change, 60) * 1e9))
         } else {
             self = LowLayerEncoder()
+            if let rate, rate.bitsPerSecond >= Self.fineFromRate { nextQP = Self.minQPInMotion }
         }
         self.rate = rate
     }
@@ -148,7 +152,8 @@ struct LowLayerEncoder {
         switch rate?.bitsPerSecond ?? 0 {
         case ..<1_000_000: 46
         case ..<2_000_000: 38
-        default: 30
+        case ..<Self.fineFromRate: 30
+        default: 26
         }
     }
 

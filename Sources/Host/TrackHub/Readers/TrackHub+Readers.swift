@@ -27,8 +27,8 @@ extension TrackHub {
         return TrackReader(hub: self, layer: layer, key: key)
     }
 
-    /// Asks for a key frame of `layer`, at most once in 500 ms, however many readers ask. The request goes to the
-    /// source, or to the host's own encoder if the source can't make one.
+    /// Asks for a key frame of `layer`, at most once in 500 ms, or 300 ms for the low layer, however many readers ask.
+    /// The request goes to the source, or to the host's own encoder if the source can't make one.
     public func requestKeyFrame(of layer: Layer = .source, now: MonotonicTime) {
         update { $0.track.requestKeyFrame(of: layer, now: now) }
     }
@@ -83,6 +83,8 @@ extension TrackHub {
     public var hasSource: Bool { source != nil }
     /// The track's source, if it has one.
     public var source: (any PictureSource)? { state.withLock { $0.source } }
+    /// The bit rate at which the low layer is encoded; nil if it has no readers.
+    public var lowRate: BitRate? { state.withLock { $0.track.rates.low } }
     /// How many viewers there are.
     public var viewers: Int { state.withLock { $0.track.demand.viewers } }
     /// How many frames have been published so far.
