@@ -15,6 +15,8 @@ final class RecordingSource: PictureSource, TrackObserver {
         var rates: [BitRate] = []
         var carried: [BitRate] = []
         var frameRates: [FrameRate] = []
+        var lowRate: BitRate?
+        var lowKeyFrameRequests = 0
     }
 
     private let state = Mutex(State())
@@ -26,6 +28,10 @@ final class RecordingSource: PictureSource, TrackObserver {
     var rates: [BitRate] { state.withLock { $0.rates } }
     var carried: [BitRate] { state.withLock { $0.carried } }
     var frameRates: [FrameRate] { state.withLock { $0.frameRates } }
+    /// The rate at which the host's encoder is to encode the low layer; nil if nobody takes it.
+    var lowRate: BitRate? { state.withLock { $0.lowRate } }
+    /// How often that encoder was asked for a key frame, other than its first.
+    var lowKeyFrameRequests: Int { state.withLock { $0.lowKeyFrameRequests } }
     /// How often it was asked for 4:4:4 again.
     var returnsTo444: Int { state.withLock { $0.returnsTo444 } }
 
@@ -37,7 +43,14 @@ final class RecordingSource: PictureSource, TrackObserver {
     }
 
     func perform(_ action: TrackAction) {
-        if case .makeKeyFrame = action { state.withLock { $0.keyFrameRequests += 1 } }
+        state.withLock { state in
+            switch action {
+            case .makeKeyFrame: state.keyFrameRequests += 1
+            case .encodeLow(let rate): state.lowRate = rate
+            case .makeLowKeyFrame: state.lowKeyFrameRequests += 1
+            default: break
+            }
+        }
     }
 
     func requestPicture() { state.withLock { $0.pictureRequests += 1 } }

@@ -59,9 +59,10 @@ struct KeyFrameRequestLimiterTests {
     @Test("a full intra request that is repeated with its number is one request")
     func repeatedOrder() {
         var limiter = KeyFrameRequestLimiter()
-        #expect(limiter.fullIntraRequested(sender: SSRC(1), sequenceNumber: 255, at: time(0)) == true)
-        #expect(limiter.fullIntraRequested(sender: SSRC(1), sequenceNumber: 255, at: time(3000)) == false)
-        #expect(limiter.deadline == nil)
-        #expect(limiter.fullIntraRequested(sender: SSRC(1), sequenceNumber: 0, at: time(3000)) == true)
+        #expect(limiter.takeOrder(sender: SSRC(1), sequenceNumber: 255) == true)
+        #expect(limiter.takeOrder(sender: SSRC(1), sequenceNumber: 255) == false)
+        #expect(limiter.takeOrder(sender: SSRC(1), sequenceNumber: 0) == true)
+        #expect(limiter.takeOrder(sender: SSRC(2), sequenceNumber: 0) == true)
+        #expect(limiter.takeOrder(sender: SSRC(2), sequenceNumber: 0) == false)
     }
 }

@@ -157,7 +157,7 @@ struct ServerSessionTests {
         }
         rig.run(for: .seconds(1))
         #expect(peer.wholePictures.last == rig.published.last?.contents)
-        #expect(peer.session.statistics.getsLowLayer == false && rig.feed.low == nil)
+        #expect(peer.session.statistics.getsLowLayer == false && rig.source.lowRate == nil)
         #expect(peer.session.targetBitRate == .highest)
         #expect(rig.source.rates.isEmpty && rig.source.carried.isEmpty)
         let late = peer.viewer.pictures.suffix(100).map { $0.time }

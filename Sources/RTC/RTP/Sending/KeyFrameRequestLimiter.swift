@@ -46,14 +46,12 @@ public struct KeyFrameRequestLimiter: Sendable {
         return true
     }
 
-    /// Takes a full intra request for our stream. Returns whether to serve it now; if not, it is deferred until
-    /// `deadline`. A repetition of the last request, recognized by its number, is not a new request (RFC 5104 section
-    /// 4.3.1.2).
-    public mutating func fullIntraRequested(sender: SSRC, sequenceNumber: UInt8, at now: MonotonicTime) -> Bool {
+    /// Takes the number of a full intra request for our stream. Returns false if the request repeats the last one, so
+    /// that it is not a new request (RFC 5104 section 4.3.1.2). A new one counts as a picture loss indication.
+    public mutating func takeOrder(sender: SSRC, sequenceNumber: UInt8) -> Bool {
         let order = Order(sender: sender, sequenceNumber: sequenceNumber)
-        if order == lastOrder { return false }
-        lastOrder = order
-        return pictureLossIndicated(at: now)
+        defer { lastOrder = order }
+        return order != lastOrder
     }
 
     /// Whether a deferred request is to be served now.

@@ -17,7 +17,7 @@ final class TrackFeed {
     /// The key frame that a new session begins with; nil if there is none.
     private(set) var startFrame: FrameNumber?
     /// The chroma format of the last frame.
-    private var chroma = ChromaFormat.yuv420
+    private(set) var chroma = ChromaFormat.yuv420
     /// The number of sessions that watch the track.
     var sessionCount = 0
     /// The number of watching sessions that don't decode 4:4:4.

@@ -26,6 +26,15 @@ extension TrackSender {
         lastTicks = max(lastTicks, time.ticks - length)
     }
 
+    /// Whether the frame waits until the viewer knows that the pointer is drawn into it, or no longer is.
+    mutating func isHeldByPointer(
+        _ frame: PacketizedFrame, _ number: FrameNumber, shownAt time: MediaTime, now: MonotonicTime
+    ) -> Bool {
+        pointer.holds(
+            frame.coded.isPointerDrawn, at: RTPTimestamp(time, offset: stream.configuration.timestampOffset),
+            isNewest: number.next == feed.history.next, now: now)
+    }
+
     var backlogStep: Int64 { formats.clockRate.ticks(in: .milliseconds(1)) }
 
     var nextFrame: FrameNumber? { position.frame }

@@ -39,31 +39,17 @@ extension TrackSender {
             case .pictureLossIndication(let indication):
                 guard indication.media == stream.configuration.ssrc else { continue }
                 feed.record.keyFrameRequests += 1
-                if keyFrameRequests.pictureLossIndicated(at: now) { serveKeyFrame(now: now) }
+                keyFrameRequested(now: now)
             case .fullIntraRequest(let request):
                 for entry in request.entries where entry.ssrc == stream.configuration.ssrc {
                     feed.record.keyFrameRequests += 1
-                    if keyFrameRequests.fullIntraRequested(
-                        sender: request.sender, sequenceNumber: entry.sequenceNumber, at: now)
-                    {
-                        serveKeyFrame(now: now)
+                    if keyFrameRequests.takeOrder(sender: request.sender, sequenceNumber: entry.sequenceNumber) {
+                        keyFrameRequested(now: now)
                     }
                 }
             default: break
             }
         }
-    }
-
-    /// Serves the peer's request for a key frame. A viewer begins again at the last one. If a server did, all of its
-    /// viewers would see again what came after that one, so the source is asked for a new one, unless nothing has
-    /// changed since.
-    mutating func serveKeyFrame(now: MonotonicTime) {
-        guard isForServer else { return restart() }
-        guard feed.isUnchangedSinceStart, start(of: feed) != nil else {
-            return feed.hub.requestKeyFrame(of: feed.layer, now: now)
-        }
-        restart()
-        showBacklog(at: feed.hub.mediaTime(at: now, rate: .video))
     }
 
     /// Adds the counts of what was sent to `statistics`.

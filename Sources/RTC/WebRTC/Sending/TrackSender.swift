@@ -67,6 +67,9 @@ struct TrackSender: LayerSwitching {
     var duplicator = RetransmissionDuplicator()
     var keyFrameRequests: KeyFrameRequestLimiter
     let isForServer: Bool
+    var serverKeyFrames = ServerKeyFrames()
+    /// Set while a server gets the host's own frames, or waits for them.
+    var hostFrames: HostFrames?
     var tailLossProbe: TailLossProbe
     private var reports: ReportSchedule
     /// The viewer's last reference time that has not been answered, and when it arrived.
@@ -100,7 +103,10 @@ struct TrackSender: LayerSwitching {
     /// Sends what is due: new pictures, probes and reports.
     mutating func advance(along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool) {
         feed.forgetHidden()
-        selectLayer(PathRates(estimate: path.plan.estimate, target: path.plan.target), now: now)
+        if isForServer { serveByHost(rate: path.targetBitRate, now: now) }
+        if hostFrames == nil {
+            selectLayer(PathRates(estimate: path.plan.estimate, target: path.plan.target), now: now)
+        }
         if keyFrameRequests.poll(at: now) { serveKeyFrame(now: now) }
         sendPictures(along: &path, now: now, send: send)
         while let number = duplicator.next(at: now) { retransmitPackets([number], along: &path, now: now, send: send) }
@@ -185,15 +191,6 @@ struct TrackSender: LayerSwitching {
         return false
     }
 
-    /// Whether the frame waits until the viewer knows that the pointer is drawn into it, or no longer is.
-    private mutating func isHeldByPointer(
-        _ frame: PacketizedFrame, _ number: FrameNumber, shownAt time: MediaTime, now: MonotonicTime
-    ) -> Bool {
-        pointer.holds(
-            frame.coded.isPointerDrawn, at: RTPTimestamp(time, offset: stream.configuration.timestampOffset),
-            isNewest: number.next == feed.history.next, now: now)
-    }
-
     /// Whether the socket, the picture's samples and the path let the packet through now.
     private mutating func maySend(
         _ packet: Int, of frame: PacketizedFrame, along path: inout PathControl, now: MonotonicTime
@@ -215,6 +212,7 @@ struct TrackSender: LayerSwitching {
             let sent = stream.write(
                 packet: index, of: frame, extensions: extensions, transportNumber: path.nextNumber, into: &buffer)
         else { return }
+        if isForServer, index == 0, frame.packetized.isRandomAccess { keyFrameBegan(now: now) }
         responder.noteMediaSent(byteCount: sent.byteCount, at: now)
         path.sent(byteCount: sent.byteCount, isPaced: true, now: now)
         // The sink keeps a packet that the socket has no room for; the following ones wait here.
@@ -229,7 +227,7 @@ struct TrackSender: LayerSwitching {
         if framesSent == 0 { refreshAt = now + Self.refreshDelay }
         framesSent += 1
         sentAt = now
-        if frame.isRandomAccess { keyFrameRequests.keyFrameSent() }
+        if frame.isRandomAccess, !isForServer { keyFrameRequests.keyFrameSent() }
         tailLossProbe.pictureSent(
             lastSequenceNumber: last, packetCount: frame.packets.count, isKeyFrame: frame.isRandomAccess,
             roundTripTime: roundTripTime, paddingRoom: paddingRoom, at: now)
@@ -279,6 +277,7 @@ struct TrackSender: LayerSwitching {
     private mutating func scheduleNext(_ path: PathControl, now: MonotonicTime) {
         deadline = min(keyFrameRequests.deadline ?? .distantFuture, duplicator.deadline ?? .distantFuture)
         if !holdsReports { deadline = min(deadline, reports.deadline) }
+        if let due = serverKeyFrames.deadline { deadline = min(deadline, due) }
         // A stalled sender doesn't ask again.
         if case .waiting(let askedAt?) = position, !isStalled {
             deadline = min(deadline, askedAt + Self.askingInterval)

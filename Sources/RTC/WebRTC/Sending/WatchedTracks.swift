@@ -53,7 +53,10 @@ final class WatchedTracks: TrackViewer {
     /// Ends the session's part in the feeds.
     func leave() {
         owner.check()
-        for index in senders.indices { senders[index].unsubscribeLow() }
+        for index in senders.indices {
+            senders[index].endHostFrames()
+            senders[index].unsubscribeLow()
+        }
         changeFeedCounts(by: -1)
     }
 
@@ -74,7 +77,14 @@ final class WatchedTracks: TrackViewer {
 
     // A sender is large, and a closure or a computed property gets a copy of it. What is asked often is therefore read
     // from its stored properties.
-    private func takes(_ feed: TrackFeed) -> Bool { senders.indices.contains { senders[$0].feed === feed } }
+    private func takes(_ feed: TrackFeed) -> Bool {
+        senders.indices.contains { index in
+            if senders[index].feed === feed { return true }
+            // A server that gets the host's frames for a moment still counts for the source's rate, which others get.
+            guard let hostFrames = senders[index].hostFrames else { return false }
+            return hostFrames.feed === feed || senders[index].sourceFeed === feed
+        }
+    }
 
     func rateToReturn(to feed: TrackFeed) -> BitRate? {
         senders.indices.contains { senders[$0].sourceFeed === feed } ? Self.rateToReturn(of: targetBitRate) : nil
