@@ -46,6 +46,26 @@ extension EndToEndBesideBrowser {
             #expect(desktop.host.stop() == .exited(0))
         }
 
+        @Test("two viewers who join at a server 300 ms apart while text scrolls both get a key frame within 0.5 s")
+        func joins() throws {
+            let (client, url) = try server("joins")
+            let desktop = try SharedDesktop(scene: ["--scene", "scroll"], options: ["--push", url])
+            func waits() -> [Int] {
+                client.events.filter { $0["event"] as? String == "answered" }
+                    .compactMap { $0["milliseconds"] as? Int }
+            }
+            try eventually("a key frame for each of six viewers") { waits().count >= 6 }
+            // The source may be asked for half of them at most. One may wait for a busy machine.
+            let sorted = waits().sorted()
+            #expect(sorted[4] <= 500 && sorted[5] <= 1000, "\(sorted)")
+            // The decoder has gone from one encoder's frames to the other's, and gets pictures still.
+            let count = client.events.count { $0["event"] as? String == "pictures" }
+            try eventually("more pictures") {
+                client.events.count { $0["event"] as? String == "pictures" } >= count + 30
+            }
+            #expect(desktop.host.stop() == .exited(0))
+        }
+
         @Test("a server that says nothing of what it receives gets all pictures")
         func mute() throws {
             let (client, url) = try server("mute")
