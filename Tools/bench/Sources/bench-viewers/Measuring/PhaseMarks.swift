@@ -1,4 +1,5 @@
 import Glibc
+import MediaTypes
 
 /// The lines of standard input, each of which begins a phase of the measurement or ends one. Belongs to one thread.
 final class PhaseMarks {
