@@ -11,6 +11,10 @@ struct Agreement: Sendable {
     /// The host's address, numeric.
     let hostAddress: HostAddress
     let dtlsRole: DTLSTransport.Role
+    /// Whether each payload type, from 0 to 127, is one of retransmissions (RTX).
+    let isRetransmission: [Bool]
+    /// The number of the header extension with the transport-wide sequence number; nil if packets don't carry it.
+    let transportNumberID: UInt8?
 
     /// Reads an answer.
     ///
@@ -47,5 +51,10 @@ struct Agreement: Sendable {
         self.hostPassword = hostPassword
         hostAddress = HostAddress(address: candidate.address, port: candidate.port)
         dtlsRole = media.setup == .active ? .server : .client
+        let retransmissions = media.codecs.filter { $0.name.lowercased() == "rtx" }.map(\.payloadType)
+        isRetransmission = (UInt8(0)...127).map { retransmissions.contains($0) }
+        transportNumberID = media.extensions.first { $0.uri == ViewerOffer.transportNumberURI }.flatMap {
+            UInt8(exactly: $0.id)
+        }
     }
 }

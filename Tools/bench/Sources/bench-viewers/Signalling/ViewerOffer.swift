@@ -1,7 +1,8 @@
 /// The offer of a viewer: H.264 in three profiles, with Chromium's header extensions and feedback.
 enum ViewerOffer {
-    /// The number of the header extension with the transport-wide sequence number.
-    static let transportNumberID: UInt8 = 4
+    /// The header extension with the transport-wide sequence number.
+    static let transportNumberURI = "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01"
+    private static let transportNumberID = 4
 
     /// Payload types and profiles. The retransmissions have the next payload type.
     private static let formats: [(payloadType: UInt8, profile: String)] = [
@@ -12,11 +13,6 @@ enum ViewerOffer {
         (9, "urn:ietf:params:rtp-hdrext:sdes:mid"),
         (12, "http://www.webrtc.org/experiments/rtp-hdrext/abs-capture-time"),
     ]
-    private static let transportNumberURI =
-        "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01"
-
-    /// Whether a payload type of the offer is one of retransmissions (RTX).
-    static func isRetransmission(_ payloadType: UInt8) -> Bool { payloadType & 1 == 1 }
 
     /// The offer's text. It has no candidates: the host sees the viewer's address when the first check arrives.
     ///

@@ -7,12 +7,12 @@ extension Viewer {
     func receiveMedia(_ bytes: UnsafeRawBufferPointer, arrival: MonotonicTime, now: MonotonicTime) {
         counters.packets += 1
         counters.bytes += bytes.count
-        if surroundings.plan.sendsTransportFeedback,
-            let number = bytes.rtpTransportNumber(ViewerOffer.transportNumberID)
+        if surroundings.plan.sendsTransportFeedback, let transportNumberID,
+            let number = bytes.rtpTransportNumber(transportNumberID)
         {
             arrivals.note(number, at: arrival)
         }
-        guard !ViewerOffer.isRetransmission(bytes.rtpPayloadType) else {
+        guard !isRetransmission[Int(bytes.rtpPayloadType)] else {
             return receiveRetransmission(bytes, arrival: arrival, now: now)
         }
         if isSample, protector != nil { _ = decrypt(bytes) }

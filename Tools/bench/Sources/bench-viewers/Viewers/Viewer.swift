@@ -73,6 +73,9 @@ final class Viewer {
     var noticedBroken = 0
     let ssrc = SSRC(SecureRandom.uint32())
     private(set) var protector: SRTPSession?
+    /// What the answer says of the payload types and of a header extension; see ``Agreement``.
+    private(set) var isRetransmission: [Bool] = []
+    private(set) var transportNumberID: UInt8?
 
     private var agreement: Agreement?
     private var agent: ICEAgent?
@@ -114,6 +117,8 @@ final class Viewer {
             guard descriptor >= 0 else { return end(BenchFailure.system("a socket").description) }
             peer = TransportAddress(connectedTo: agreement.hostAddress)
             self.agreement = agreement
+            isRetransmission = agreement.isRetransmission
+            transportNumberID = agreement.transportNumberID
             agent = ICEAgent(
                 localUfrag: agreement.ufrag, localPassword: agreement.password, remoteUfrag: agreement.hostUfrag,
                 remotePassword: agreement.hostPassword, role: .controlling(tieBreaker: SecureRandom.uint64()))
