@@ -29,10 +29,14 @@ general: {
     loggers_folder = "%(libraries)s/janus/loggers"
     debug_level = 4
     admin_secret = "%(secret)s"
-    token_auth = true
+    token_auth = %(has_tokens)s
     token_auth_secret = "%(secret)s"
+    event_loops = %(loops)d
 }
-nat: { ice_enforce_list = "%(address)s" }
+nat: {
+    ice_enforce_list = "%(address)s"
+    ice_lite = %(is_lite)s
+}
 plugins: { disable = "%(other_plugins)s" }
 transports: { disable = "%(other_transports)s" }
 """,
@@ -87,14 +91,17 @@ def token(secret=SECRET):
 class Janus:
     """A Janus that can be killed and started again at the same port."""
 
-    def __init__(self, folder, bit_rate):
-        self.folder = os.path.join(folder, "janus")
+    def __init__(self, folder, bit_rate, prefix=(), has_tokens=True, is_lite=False, loops=0):
+        """`prefix`: the words before its own on the command line. `is_lite`: whoever connects chooses the path.
+        `loops`: the threads for the media of all; 0: a thread for each."""
+        self.prefix, self.folder = list(prefix), os.path.join(folder, "janus")
         os.makedirs(self.folder)
         with socket.socket() as one:
             one.bind(("127.0.0.1", 0))
             self.port = one.getsockname()[1]
         own = {"folder": self.folder, "libraries": LIBRARIES, "secret": SECRET, "address": own_address(),
-               "port": self.port, "room": ROOM, "pin": PIN, "bit_rate": bit_rate,
+               "port": self.port, "room": ROOM, "pin": PIN, "bit_rate": bit_rate, "loops": loops,
+               "has_tokens": str(has_tokens).lower(), "is_lite": str(is_lite).lower(),
                "other_plugins": _others("plugins", "videoroom"),
                "other_transports": _others("transports", "websockets")}
         for name, text in CONFIGURATION.items():
@@ -104,7 +111,7 @@ class Janus:
 
     def start(self):
         self._starts += 1
-        self.process = Process("janus", [PROGRAM, "-F", self.folder],
+        self.process = Process("janus", [*self.prefix, PROGRAM, "-F", self.folder],
                                os.path.join(self.folder, "janus-%d.log" % self._starts),
                                {"LD_LIBRARY_PATH": LIBRARIES})
 

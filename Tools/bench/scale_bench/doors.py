@@ -84,19 +84,43 @@ class JanusDoor:
         self.feed = None
 
     def admit(self, receiver):
-        handle = self._ask("attach", plugin=self.PLUGIN)["data"]["id"]
+        handle, sdp = self.subscribe()
+        self.start(handle, answer(sdp, receiver), False)
+        receiver.connect(sdp, checks=False)
+
+    def attach(self):
+        """Gives a new handle of the plugin."""
+        return self._ask("attach", plugin=self.PLUGIN)["data"]["id"]
+
+    def request(self, handle, name, **body):
+        """What the plugin answers at once to a request about the room."""
+        data = self._ask("message", handle_id=handle, body={"request": name, "room": self.room, **body})
+        found = data["plugindata"]["data"]
+        if "error" in found:
+            raise Refused("Janus answers: %s" % found["error"])
+        return found
+
+    def publisher(self, handle):
+        """The number of the room's publisher; None if there is none."""
+        people = self.request(handle, "listparticipants")["participants"]
+        return next((one["id"] for one in people if one.get("publisher")), None)
+
+    def subscribe(self):
+        """Gives a new handle, and what the room offers to it."""
+        handle = self.attach()
         if self.feed is None:
-            data = self._ask("message", handle_id=handle, body={"request": "listparticipants", "room": self.room})
-            self.feed = next(one["id"] for one in data["plugindata"]["data"]["participants"] if one.get("publisher"))
+            self.feed = self.publisher(handle)
         joined = self._ask("message", handle_id=handle, body={
             "request": "join", "ptype": "subscriber", "room": self.room, "pin": self.pin,
             "streams": [{"feed": self.feed}]})
         if "jsep" not in joined:
             raise Refused("Janus offers nothing: %s" % joined)
-        sdp = joined["jsep"]["sdp"]
+        return handle, joined["jsep"]["sdp"]
+
+    def start(self, handle, sdp, trickles):
+        """Answers the offer; with `trickles`, the answer doesn't have all candidates."""
         self._ask("message", handle_id=handle, body={"request": "start"},
-                  jsep={"type": "answer", "sdp": answer(sdp, receiver), "trickle": False})
-        receiver.connect(sdp, checks=False)
+                  jsep={"type": "answer", "sdp": sdp, "trickle": trickles})
 
     def keep(self):
         """Shows a sign of life where one is due."""
