@@ -13,7 +13,10 @@ from capture_bench.outcome import carry_out, conclude, say
 from capture_bench.processes import TROUBLE, Failure, Missing
 from capture_bench.report import processor, table
 
+from publish_bench import client, janus
+
 from . import streams
+from .beside import Janus, compare
 from .disturb import disturb_all
 from .disturbances import ALL as DISTURBANCES
 from .generator import Program
@@ -38,6 +41,7 @@ class Options:
     bit_rate: int
     host_core: int
     core: int
+    janus: bool
     programs: str
     out: str
     by: str
@@ -85,6 +89,9 @@ def parse(arguments):
     parser.add_argument("--bitrate", type=int, default=600_000, metavar="BITS", help="its bit rate (600000)")
     parser.add_argument("--host-core", type=int, default=0, metavar="N", help="the host's processor (0)")
     parser.add_argument("--core", type=int, default=1, metavar="N", help="the processor of everything else (1)")
+    parser.add_argument("--janus", action="store_true",
+                        help="also have the host push to a Janus in its place, show it to as many viewers there, and "
+                        "compare; Tools/setup --bench unpacks Janus")
     parser.add_argument("--programs", default=None, metavar="DIR",
                         help="where %s are; without it they are built" % ", ".join(PROGRAMS))
     parser.add_argument("--out", default="viewers-bench", metavar="DIR", help="where to write (viewers-bench)")
@@ -99,8 +106,8 @@ def parse(arguments):
         parser.error("--viewers %s, --size %s: write them like 1,10,100 and 1920x1080" % (given.viewers, given.size))
     if not 1 <= given.seconds <= 600 or not 1 <= given.length <= 600:
         parser.error("--seconds and --length: from 1 to 600")
-    if given.by != "whep" and (given.feedback != "all" or given.no_offer):
-        parser.error("--by %s: --feedback and --no-offer are for whep" % given.by)
+    if given.by != "whep" and (given.feedback != "all" or given.no_offer or given.janus):
+        parser.error("--by %s: --feedback, --no-offer and --janus are for whep" % given.by)
     if given.join_rate < 1:
         parser.error("--join-rate %d: at least 1" % given.join_rate)
     if given.host_core == given.core:
@@ -120,8 +127,8 @@ def parse(arguments):
     if given.disturb_seconds is not None and not 1 <= given.disturb_seconds <= (25 if "checks" in disturb else 600):
         parser.error("--disturb-seconds %g: from 1 to 600, with checks to 25" % given.disturb_seconds)
     return Options(viewers, given.seconds, given.feedback, given.no_offer, given.join_rate, given.recording,
-                   given.length, size, given.bitrate, given.host_core, given.core, given.programs, given.out,
-                   given.by, disturb, given.disturb_seconds, given.check)
+                   given.length, size, given.bitrate, given.host_core, given.core, given.janus, given.programs,
+                   given.out, given.by, disturb, given.disturb_seconds, given.check)
 
 
 class Bench:
@@ -132,6 +139,9 @@ class Bench:
         for core in (options.host_core, options.core):
             if core not in os.sched_getaffinity(0):
                 raise Missing("processor %d can't be used" % core)
+        problem = options.janus and (client.missing() or janus.missing())
+        if problem:
+            raise Missing(problem)
         self.programs = options.programs or build(
             tell, PROGRAMS, os.path.join(REPOSITORY, "Tools", "bench"),
             os.path.join(REPOSITORY, ".build", "viewers-bench"))
@@ -166,9 +176,20 @@ class Bench:
 
     def measure(self, viewers):
         """A row: a host of its own, so that its memory is that of these viewers."""
-        options, folder = self.options, self.new_folder()
+        folder = self.new_folder()
+        result = self.watch(Host(self.program, self.recording, self.options, folder, self.options.host_core), viewers,
+                            folder)
+        return {**result, **(self.floor(viewers, result, folder) if self.options.by == "whep" else {})}
+
+    def measure_janus(self, viewers):
+        """The same row, but of Janus instead of the host, and without the floor."""
+        folder = self.new_folder()
+        return self.watch(Janus(self.program, self.recording, self.options, folder), viewers, folder)
+
+    def watch(self, host, viewers, folder):
+        """What the viewers got, and what they cost; `host` is closed."""
+        options = self.options
         limit = START + viewers / options.join_rate + options.seconds
-        host = Host(self.program, self.recording, options, folder)
         try:
             self.watch_once(host, folder)
             memory = host.memory()
@@ -184,9 +205,7 @@ class Bench:
         if not result["packets"] or not result["joined"]:
             raise Failure("the viewers got nothing: %s" % result.get("failure"))
         threads = {name: time - before.get(name, 0) for name, time in after.items()}
-        return {**result, "threads_ns": threads, "memory_kib": grown / result["joined"],
-                **self.cost(threads, result),
-                **(self.floor(viewers, result, folder) if self.options.by == "whep" else {})}
+        return {**result, "threads_ns": threads, "memory_kib": grown / result["joined"], **self.cost(threads, result)}
 
     def watch_once(self, host, folder):
         """The first viewer of a host waits for the replay as well."""
@@ -235,26 +254,34 @@ def tell(text):
     say("viewers", text)
 
 
+def measure_twice(title, measure, write, failures):
+    """A row in a list; one that fails is measured once more. Empty if it fails again."""
+    for attempt in (1, 2):
+        try:
+            one = measure()
+            tell("%s: %s" % (title, ", ".join(write(one)) if write else "done"))
+            return [one]
+        except TROUBLE as error:
+            tell("%s failed%s: %s" % (title, "" if attempt == 1 else " again", error))
+    failures.append(title)
+    return []
+
+
 def measure_all(options, folder):
-    bench, rows, failures = Bench(options, folder), [], []
+    bench, rows, servers, failures = Bench(options, folder), [], [], []
     if options.disturb:
         return disturb_all(bench, tell)
     is_whep = options.by == "whep"
     write = row if is_whep else streams.row
     for viewers in options.viewers:
-        for attempt in (1, 2):
-            try:
-                rows.append(bench.measure(viewers))
-                tell("%d viewers: %s" % (viewers, ", ".join(write(rows[-1]))))
-                break
-            except TROUBLE as error:
-                tell("%d viewers failed%s: %s" % (viewers, "" if attempt == 1 else " again", error))
-        else:
-            failures.append("%d viewers" % viewers)
+        rows += measure_twice("%d viewers" % viewers, lambda: bench.measure(viewers), write, failures)
+        if options.janus:
+            servers += measure_twice(
+                "%d viewers at Janus" % viewers, lambda: bench.measure_janus(viewers), None, failures)
     os.makedirs(options.out, exist_ok=True)
     with open(os.path.join(options.out, "viewers.json"), "w") as file:
-        json.dump({"options": vars(options), "processor": processor(), "rows": rows, "failures": failures}, file,
-                  indent=1)
+        json.dump({"options": vars(options), "processor": processor(), "rows": rows, "janus": servers,
+                   "failures": failures}, file, indent=1)
     if rows:
         columns = COLUMNS if is_whep else streams.columns(options.by)
         print("\n".join(table(columns, [write(one) for one in rows])))
@@ -264,6 +291,8 @@ def measure_all(options, folder):
         else:
             note = streams.note(options.by, rows[-1])
         print("\n%s, %s." % (processor(), note))
+    if rows and servers:
+        print("\n".join(compare(rows, servers)))
     failures += ["%d of %d viewers: %s" % (one["failed"], one["viewers"], one["failure"])
                  for one in rows if one["failed"]]
     return conclude(failures, [], False)

@@ -87,7 +87,7 @@ def measure(bench, name):
     """The phases of one disturbance by their names, and what the disturbance has counted."""
     options, folder, viewers = bench.options, bench.new_folder(), bench.options.viewers[0]
     disturb, usual = ALL[name]
-    host = Host(bench.program, bench.recording, options, folder)
+    host = Host(bench.program, bench.recording, options, folder, options.host_core)
     try:
         bench.watch_once(host, folder)
         with bench.generate(host.link, viewers, None, folder) as crowd:

@@ -13,15 +13,17 @@ def pinned(core, command):
 
 
 class Host:
-    def __init__(self, program, recording, options, folder):
+    """`core` is its processor, and `words` are where it listens, and where it pushes to."""
+
+    def __init__(self, program, recording, options, folder, core, words=("--listen", "127.0.0.1:0")):
         self.log, self.started = os.path.join(folder, "host.log"), []
         self.by_rtsp = options.by == "rtsp"
         link = "unix:" + os.path.join(folder, "s")
         try:
             # Its standard output is a file: it has a line for each viewer, and nothing would empty a pipe.
-            self.process = Process("host", pinned(options.host_core, [
-                program("screenrelay"), "host", "--no-config", "--link", link, "--listen", "127.0.0.1:0",
-                "--udp-port", "0", *["--rtsp", "127.0.0.1:0"] * self.by_rtsp]), self.log, environment(folder))
+            self.process = Process("host", pinned(core, [
+                program("screenrelay"), "host", "--no-config", "--link", link, "--udp-port", "0", *words,
+                *["--rtsp", "127.0.0.1:0"] * self.by_rtsp]), self.log, environment(folder))
             self.started.append(self.process)
             wait_until(self._link, 20, "the host's link")
             self.link = self._link()
@@ -51,16 +53,7 @@ class Host:
             process.stop()
 
     def threads(self):
-        """Nanoseconds of CPU time so far, by the threads' names, by the scheduler's own account."""
-        folder, times = "/proc/%d/task" % self.process.pid, {}
-        for task in os.listdir(folder):
-            try:
-                name = read(os.path.join(folder, task, "comm")).strip()
-                time = int(read(os.path.join(folder, task, "schedstat")).split()[0])
-            except OSError:
-                continue  # the thread has just ended
-            times[name] = times.get(name, 0) + time
-        return times
+        return threads(self.process.pid)
 
     def metrics(self):
         """The values of /metrics by their names, with labels and without the prefix."""
@@ -80,8 +73,29 @@ class Host:
         return {name.removeprefix("screenrelay_"): float(value) for name, value in lines}
 
     def memory(self):
-        """Its resident memory, in KiB."""
-        for line in read("/proc/%d/status" % self.process.pid).splitlines():
-            if line.startswith("VmRSS:"):
-                return int(line.split()[1])
-        raise Failure("the host is gone")
+        return memory(self.process.pid)
+
+
+def threads(pid):
+    """Nanoseconds of a process's CPU time so far, by the threads' names, by the scheduler's own account."""
+    folder, times = "/proc/%d/task" % pid, {}
+    try:
+        tasks = os.listdir(folder)
+    except OSError:
+        raise Failure("process %d is gone" % pid)
+    for task in tasks:
+        try:
+            name = read(os.path.join(folder, task, "comm")).strip()
+            time = int(read(os.path.join(folder, task, "schedstat")).split()[0])
+        except OSError:
+            continue  # the thread has just ended
+        times[name] = times.get(name, 0) + time
+    return times
+
+
+def memory(pid):
+    """A process's resident memory, in KiB."""
+    for line in read("/proc/%d/status" % pid).splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1])
+    raise Failure("process %d is gone" % pid)

@@ -1,0 +1,94 @@
+"""Janus beside the host: the host pushes the same recording to it, and the same viewers watch there."""
+
+import resource
+from urllib.parse import quote
+
+from capture_bench.report import table
+from publish_bench import janus
+from publish_bench.client import Client
+
+from .host import Host, memory, pinned, threads
+
+#: Seconds until Janus runs, and until the gateway has seen the push there.
+START, PUSH = 20, 45
+#: The bit rate at most, which no recording reaches: Janus is not to slow the push down.
+BIT_RATE = 100_000_000
+#: Percent of the pictures that viewers must get whole, and the number of viewers whose CPU time is compared.
+WHOLE, COMPARED = 99.9, 500
+
+
+class Janus:
+    """On the host's processor; the host, which has no viewers now, is on the one of everything else."""
+
+    def __init__(self, program, recording, options, folder):
+        self.started = []
+        try:
+            _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
+            prefix = ["prlimit", "--nofile=%d:%d" % (files, files), *pinned(options.host_core, [])]
+            # One thread for the media of all, because it has one processor.
+            self.server, token = janus.Janus(folder, BIT_RATE, prefix, is_lite=True, loops=1), janus.token()
+            self.started.append(self.server)
+            self.server.start()
+            self.server.wait_until_ready(START)
+            place, address = "127.0.0.1:%d" % self.server.port, janus.own_address()
+            url = "janus:ws://%s@%s#%d,%s" % (quote(token, safe=""), place, janus.ROOM, janus.PIN)
+            self.host = Host(program, recording, options, folder, options.core, [
+                "--lan", "--listen", address + ":0", "--push", url, "--preset", "only=pictures"])
+            self.started.append(self.host)
+            self.gateway = Client("gateway", [
+                "-m", "viewers_bench.gateway", "ws://" + place, str(janus.ROOM), janus.PIN, token], folder)
+            self.started.append(self.gateway)
+            self.gateway.wait_for("ready", PUSH)
+            port = next(what["port"] for _, what in self.gateway.said if what["event"] == "ready")
+            self.link = "http://127.0.0.1:%d/whep" % port
+        except BaseException:
+            self.close()
+            raise
+
+    def require_running(self):
+        for process in (self.server.process, self.gateway.process):
+            process.require_running()
+        self.host.require_running()
+
+    def close(self):
+        for one in reversed(self.started):
+            one.close()
+
+    def threads(self):
+        return threads(self.server.process.pid)
+
+    def memory(self):
+        return memory(self.server.process.pid)
+
+
+COLUMNS = ["viewers", "% of a core: host, Janus", "µs per packet: host, Janus", "whole pictures %: host, Janus",
+           "join p95 ms: host, Janus", "KiB per viewer: host, Janus", "joined: host, Janus", "CPU time: Janus / host"]
+
+
+def compare(hosts, servers):
+    """Lines about both, from the rows of each."""
+    servers = {one["viewers"]: one for one in servers}
+    pairs = [(one, servers[one["viewers"]]) for one in hosts if one["viewers"] in servers]
+
+    def both(pair, form, value):
+        return ", ".join(form % value(one) for one in pair)
+
+    def ratio(pair):
+        return pair[1]["host_percent"] / max(1e-3, pair[0]["host_percent"])
+
+    rows = [["%d" % pair[0]["viewers"], both(pair, "%.1f", lambda one: one["host_percent"]),
+             both(pair, "%.2f", lambda one: one["host_us"]), both(pair, "%.2f", lambda one: one["whole_percent"]),
+             both(pair, "%.0f", lambda one: one["join_ms"]["p95"]), both(pair, "%.0f", lambda one: one["memory_kib"]),
+             both(pair, "%d", lambda one: one["joined"]), "%.2f" % ratio(pair)] for pair in pairs]
+    ours, theirs = _carried(hosts), _carried(servers.values())
+    lines = ["", "Janus beside it:", "", *table(COLUMNS, rows), "",
+             "The most viewers that got %g %% of the pictures whole: %d at the host, %d at Janus%s."
+             % (WHOLE, ours, theirs, " (%.1f times as many at the host)" % (ours / theirs) if theirs else "")]
+    compared = [ratio(pair) for pair in pairs if pair[0]["viewers"] == COMPARED]
+    return lines + ["CPU time at %d viewers, Janus' divided by the host's: %.2f." % (COMPARED, one)
+                    for one in compared]
+
+
+def _carried(rows):
+    """The most viewers of which all joined, and got nearly all pictures whole."""
+    return max((one["viewers"] for one in rows if not one["failed"] and one["whole_percent"] >= WHOLE), default=0)
