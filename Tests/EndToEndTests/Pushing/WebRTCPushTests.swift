@@ -117,10 +117,18 @@ extension EndToEnd {
             let url = "whip:http://Sesam@127.0.0.1:\(port)/whip"
             let desktop = try SharedDesktop(options: ["--push", url, "--push-tries", "3"])
             try expectPictures(client)
+            func status(_ words: String...) throws -> String {
+                try CommandLineRun(["screenrelay", "status", "--pid", "\(desktop.host.child.processID)"] + words).output
+            }
+            let shown = "push 1 to whip:http://127.0.0.1:\(port)/...: "
+            try eventually("the status") { try status().contains(shown + "connected") }
             client.child.terminate(SIGKILL)
             #expect(client.child.wait(within: .seconds(5)) != nil)
+            try eventually("the status") { try status().contains(shown + "tries again: ") }
+            #expect(try status("--json").contains(#""state":"autoReconnecting","reason":"#))
             let (next, _) = try server("whip_server", port: port)
             try expectPictures(next)
+            try eventually("the status") { try status().contains(shown + "connected") }
             #expect(desktop.host.output.contains("tries again: the peer has been silent for 2.5 s\n"))
             #expect(!desktop.host.output.contains("has failed"))
         }

@@ -88,8 +88,8 @@ enum Control {
             host.limit(limits)
             if limits == SourceLimits() { return .done("as capture was started") }
             return .done("at most \(limits.text)\(ceiling(of: change, facts.captureLimits))")
-        case .status: return .done(StatusReport(of: host, process: getpid(), facts).line)
-        case .statusJSON: return .done(StatusReport(of: host, process: getpid(), facts).json)
+        case .status: return .done(StatusReport(of: host, process: getpid(), facts, pushes.reports).line)
+        case .statusJSON: return .done(StatusReport(of: host, process: getpid(), facts, pushes.reports).json)
         case .link: return .done(host.linksDocument(tellsPresenters: news.tellsPresenters).json)
         case .rooms:
             return host.rooms().map { .done($0.json) } ?? .refused("the host is too busy to list its rooms; try again")

@@ -38,6 +38,7 @@ struct StatusReport {
     let links: LinksDocument
     /// The rooms of other servers.
     let joins: Joins?
+    let pushes: [PushReport]
     /// The URL of `/api` and the file of its token.
     let administration: (url: String, tokenFile: String?)?
 
@@ -61,8 +62,9 @@ struct StatusReport {
         var soundWord: String { sound == .live && listeners == 0 && !isRecorded ? "idle" : sound.rawValue }
     }
 
-    init(of host: ScreenRelayHost, process: Int32, _ facts: Control.Facts) {
+    init(of host: ScreenRelayHost, process: Int32, _ facts: Control.Facts, _ pushes: [PushReport]) {
         self.process = process
+        self.pushes = pushes
         (what, source, joins) = (facts.what, facts.source, facts.joins)
         state = host.firstTrack.sourceState
         room = host.room
@@ -122,15 +124,16 @@ struct StatusReport {
         return [isMuted ? "sound muted" : first, isMicrophoneMuted ? "microphone muted" : nil]
     }
 
-    /// Slow paths, limits, the way from the capture, the recording and the rooms of other servers.
+    /// Slow paths, limits, the way from the capture, the recording, the rooms of other servers and the pushes.
     private var pathParts: [String?] {
         let exceptions = ignoredLimits.isEmpty ? "" : ", but what comes now keeps to its own \(ignoredLimits.text)"
+        let servers = (joins?.lines ?? []).prefix(Self.joinLimit) + pushes.map(\.line)
         return [
             lowLayerViewers.text,
             limits == SourceLimits() ? nil : "at most \(limits.text)\(exceptions)",
             timing.map { "capture \($0.roundTrip.inMilliseconds) there and back, clock \($0.clockOffset.signed)" },
             recording?.text,
-        ] + (joins?.lines ?? []).prefix(Self.joinLimit).map(Optional.some)
+        ] + servers.map(Optional.some)
     }
 
     private var linkParts: [String?] {
@@ -244,6 +247,7 @@ struct StatusReport {
         }
         object.add("tracks", list)
         if let joins { object.add("joins", Array(joins.objects.prefix(Self.joinLimit))) }
+        if !pushes.isEmpty { object.add("pushes", pushes.map(\.object)) }
         let stages = JSONObject { object in
             for (stage, times) in metrics.namedStages where times.count > 0 {
                 object.add(

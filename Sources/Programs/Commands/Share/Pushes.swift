@@ -140,6 +140,16 @@ final class Pushes: Sendable {
         .refused("\(error)", error is UsageError ? .invalid : .notNow)
     }
 
+    /// What `status` reports: no push that was stopped, and those that aren't connected first.
+    var reports: [PushReport] {
+        let reports = pushes.withLock { $0.all }.map { number, added in
+            PushReport(
+                number: number, label: added.label, state: added.push.state, reason: added.push.failure?.description)
+        }
+        let others = reports.filter { $0.state != .connected && $0.state != .disconnected }
+        return Array((others + reports.filter { $0.state == .connected }).prefix(PushReport.limit))
+    }
+
     private var json: String {
         let objects = pushes.withLock { $0.all }.map { number, added in
             let push = added.push
