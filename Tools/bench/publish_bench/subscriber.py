@@ -2,8 +2,8 @@
 
 WebSocket by websockets, WebRTC by aiortc at ADDRESS, in the environment of the tests' clients that Tools/python makes.
 It asks for the room's publisher until there is one, and decodes what that sends. Whenever the server goes, it begins
-anew. It says, one JSON object a line: "room" when the server has told who is in the room, "subscribed", and "pictures"
-with their count since then. The end of standard input ends it.
+anew. It says, one JSON object a line: "room" when the server has told who is in the room, "subscribed", "connected"
+when its handshake is over, and "pictures" with their count since then. The end of standard input ends it.
 """
 
 import asyncio
@@ -80,6 +80,7 @@ async def subscribe(session, room, pin):
                 break
         await asyncio.sleep(PAUSE)
     connection = RTCPeerConnection(RTCConfiguration(iceServers=[]))
+    connection.on("connectionstatechange", lambda: connection.connectionState == "connected" and say("connected"))
     connection.on("track", lambda track: asyncio.ensure_future(watch(track, session)) and None)
     await connection.setRemoteDescription(RTCSessionDescription(offer["sdp"], "offer"))
     await connection.setLocalDescription(await connection.createAnswer())

@@ -1,0 +1,1 @@
+"""A share that is pushed to a tree of servers."""
