@@ -175,6 +175,8 @@ int cbench_epoll_add(int epoll, int fd, uint64_t number) {
     return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
 }
 
+int cbench_epoll_remove(int epoll, int fd) { return epoll_ctl(epoll, EPOLL_CTL_DEL, fd, NULL); }
+
 int cbench_epoll_wait(int epoll, uint64_t *numbers, int room, int milliseconds) {
     struct epoll_event events[256];
     int count = epoll_wait(epoll, events, room < 256 ? room : 256, milliseconds);

@@ -21,6 +21,13 @@ enum GenerateCommand {
                 default: "all", choices: Plan.Feedback.allCases.map(\.rawValue)),
             Option(long: "no-offer", help: "offer no transport-wide feedback"),
             Option(
+                long: "path", value: .required("PATH"),
+                help: "the emulated network path to the viewers: loss=5%, rate=300k with a queue of 200 ms, or both "
+                    + "with a comma. COUNT:PATH is the path of so many viewers, which are reported one by one; these "
+                    + "can also be stalled (read and send nothing from the measurement on) or gone (their sockets are "
+                    + "closed then)",
+                repeats: true),
+            Option(
                 long: "sample", value: .required("COUNT"),
                 help: "one viewer of so many decrypts all packets, and checks that they are authentic; 0: none",
                 default: "50"),
@@ -51,7 +58,10 @@ enum GenerateCommand {
         examples: [
             Example(
                 "bench-viewers generate --viewers 100 --core 1 'http://127.0.0.1:8080/#screen,TOKEN'",
-                "A hundred viewers of a host.")
+                "A hundred viewers of a host."),
+            Example(
+                "bench-viewers generate --viewers 300 --path 1:stalled --path 1:loss=10% http://127.0.0.1:8080/whep/x",
+                "Whether two viewers disturb 298 others."),
         ])
 
     static func run(_ options: ParsedOptions) throws -> ExitCode {
@@ -60,15 +70,21 @@ enum GenerateCommand {
             throw UsageError("'\(text)': not an address of WHEP; write it like http://127.0.0.1:8080/whep/screen")
         }
         let pause = try options.required("pause", as: .integer(0...50, what: "number of milliseconds"))
+        let viewers = try options.required("viewers", as: .integer(1...20_000, what: "number of viewers"))
+        let paths = try options.values("path", as: .viewerPath)
+        let ownPaths = paths.flatMap { [ViewerPath](repeating: $0.path, count: $0.count ?? 0) }
+        guard ownPaths.count < viewers else {
+            throw UsageError("--viewers \(viewers): there must be more viewers than paths of their own")
+        }
         let plan = Plan(
-            address: address,
-            viewers: try options.required("viewers", as: .integer(1...20_000, what: "number of viewers")),
+            address: address, viewers: viewers,
             joinRate: try options.required("join-rate", as: .integer(1...10_000, what: "number of joins")),
             feedback: try options.required("feedback", as: .choice),
             offersTransportFeedback: !options.has("no-offer"),
             sample: try options.required("sample", as: .integer(0...20_000, what: "number of viewers")),
             warmUp: try options.required("warm", as: .duration),
-            length: try options.required("seconds", as: .duration), pause: .milliseconds(Int64(pause)))
+            length: try options.required("seconds", as: .duration), pause: .milliseconds(Int64(pause)),
+            path: paths.last { $0.count == nil }?.path ?? ViewerPath(), ownPaths: ownPaths)
         if let core = try options.value("core", as: .integer(0...1023, what: "processor")),
             cbench_pin(Int32(core)) != 0
         {
@@ -126,20 +142,22 @@ enum GenerateCommand {
     private static func measureOnce(
         _ plan: Plan, _ loop: ViewerLoop, rampSeconds: Double, tell: (String) -> Void, run: () -> Void
     ) -> Results {
+        loop.applyFates()
         for viewer in loop.viewers { viewer.wholePictures = 0 }
-        let before = (counters: loop.counters, cpu: cbench_cpu_time(), time: MonotonicTime.now())
+        let before = (counters: loop.counters, odd: loop.odd, cpu: cbench_cpu_time(), time: MonotonicTime.now())
         loop.surroundings.table.startCounting()
         tell("measuring")
         run()
         tell("measured")
         loop.surroundings.table.isCounting = false
-        let after = (counters: loop.counters, cpu: cbench_cpu_time(), time: MonotonicTime.now())
+        let after = (counters: loop.counters, odd: loop.odd, cpu: cbench_cpu_time(), time: MonotonicTime.now())
 
         // What is still on its way, or is repeated, belongs to pictures that count.
         loop.run(until: .now() + .seconds(1))
         return Results(
-            plan: plan, viewers: loop.viewers, pictures: loop.surroundings.table.pictures,
+            plan: plan, viewers: loop.rest, pictures: loop.surroundings.table.pictures,
             counters: after.counters - before.counters, rampSeconds: rampSeconds,
-            seconds: (after.time - before.time).seconds, cpuTime: after.cpu - before.cpu)
+            seconds: (after.time - before.time).seconds, cpuTime: after.cpu - before.cpu,
+            odd: zip(before.odd, after.odd).map { $1.since($0) })
     }
 }

@@ -29,6 +29,10 @@ struct Plan: Sendable {
     let pause: Interval
     /// Whether viewers begin the DTLS handshake, and ignore what the host answers.
     var stopsAfterHello = false
+    /// The network path of the viewers that have none of their own.
+    var path = ViewerPath()
+    /// The paths of the first viewers, one for each. There are more viewers than paths.
+    var ownPaths: [ViewerPath] = []
 
     /// Whether viewers send transport-wide feedback.
     var sendsTransportFeedback: Bool { feedback == .all && offersTransportFeedback }

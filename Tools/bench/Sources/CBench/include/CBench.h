@@ -46,6 +46,8 @@ int cbench_epoll(void);
 /// Adds a descriptor that is read, under a number.
 int cbench_epoll_add(int epoll, int fd, uint64_t number);
 
+int cbench_epoll_remove(int epoll, int fd);
+
 /// Waits for descriptors that can be read, and writes at most `room` of their numbers; returns how many, 0 after a
 /// signal.
 int cbench_epoll_wait(int epoll, uint64_t *numbers, int room, int milliseconds);

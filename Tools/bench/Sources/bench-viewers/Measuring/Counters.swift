@@ -14,15 +14,18 @@ struct Counters {
     var requests = 0
     var keyFrameRequests = 0
     var reports = 0
-    /// Packets given up, and pictures that can't become whole.
+    /// Packets given up, pictures that can't become whole, and whole pictures.
     var lostPackets = 0
     var brokenPictures = 0
+    var wholePictures = 0
+    /// Datagrams that the emulated paths have lost.
+    var pathDrops = 0
     /// Datagrams for which the viewers' own sockets had no room: the fault of this program.
     var drops = 0
 
     private static let fields: [any WritableKeyPath<Counters, Int> & Sendable] = [
         \.packets, \.bytes, \.retransmissions, \.paddings, \.duplicates, \.forgeries, \.requests, \.keyFrameRequests,
-        \.reports, \.lostPackets, \.brokenPictures, \.drops,
+        \.reports, \.lostPackets, \.brokenPictures, \.wholePictures, \.pathDrops, \.drops,
     ]
 
     static func + (left: Counters, right: Counters) -> Counters { combined(left, right, +) }

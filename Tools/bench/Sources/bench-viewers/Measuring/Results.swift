@@ -13,6 +13,8 @@ struct Results {
     let seconds: Double
     /// The CPU time of the thread that has the viewers, in nanoseconds, during the measurement.
     let cpuTime: Int64
+    /// The viewers with a path of their own. All other figures are without them.
+    var odd: [OddViewer] = []
 
     private var joined: [any Watcher] { viewers.filter { $0.firstPicture != nil } }
     private var counted: [PictureTable.Picture] { pictures.filter(\.isCounted) }
@@ -50,31 +52,22 @@ struct Results {
         let failures = failures
         var fields = JSONFields()
         fields.add("event", text: "result")
-        fields.add("viewers", plan.viewers)
+        fields.add("path", text: plan.path.text)
+        fields.add("viewers", viewers.count)
         fields.add("joined", joined.count)
         fields.add("failed", failures.count)
         if let first = failures.first { fields.add("failure", text: first) }
         fields.add("ramp_s", rampSeconds)
         fields.add("seconds", seconds)
         fields.add("pictures", counted.count)
-        fields.add("pictures_of_one", plan.viewers > 1 ? counted.count(where: { $0.whole <= 1 }) : 0)
+        fields.add("pictures_of_one", viewers.count > 1 ? counted.count(where: { $0.whole <= 1 }) : 0)
         fields.add("whole_percent", share.total)
         fields.add("whole_percent_worst", share.worst)
-        fields.add("packets", counters.packets)
-        fields.add("bytes", counters.bytes)
-        fields.add("retransmissions", counters.retransmissions)
-        fields.add("paddings", counters.paddings)
-        fields.add("duplicates", counters.duplicates)
-        fields.add("forgeries", counters.forgeries)
-        fields.add("requests", counters.requests)
-        fields.add("key_frame_requests", counters.keyFrameRequests)
-        fields.add("reports", counters.reports)
-        fields.add("lost_packets", counters.lostPackets)
-        fields.add("broken_pictures", counters.brokenPictures)
-        fields.add("drops", counters.drops)
+        fields.add(counters)
         fields.add("join_ms", joinTimes)
         fields.add("spread_ms", spreads)
         fields.add("cpu_percent", Double(cpuTime) / 1e7 / seconds)
+        fields.add("odd", odd.map(\.json))
         return fields
     }
 
@@ -84,21 +77,25 @@ struct Results {
         let failures = failures
         var table = TextTable()
         func number(_ value: Double) -> String { DecimalText.fixed(value, digits: 2) }
-        table.add(["viewers", "\(joined.count) of \(plan.viewers) joined in \(number(rampSeconds)) s"])
+        table.add(["viewers", "\(joined.count) of \(viewers.count) joined in \(number(rampSeconds)) s"])
+        if !plan.path.text.isEmpty { table.add(["path", plan.path.text]) }
         if let first = failures.first { table.add(["failed", "\(failures.count): \(first)"], limit: 200) }
         table.add(["pictures", "\(counted.count) in \(number(seconds)) s"])
-        table.add(["whole", "\(number(share.total)) %, the worst viewer \(number(share.worst)) %"])
+        let all = counters.wholePictures
+        table.add(["whole", "\(number(share.total)) %, the worst viewer \(number(share.worst)) %, \(all) in all"])
         let rate = Double(counters.packets) / seconds
         table.add(["packets", "\(counters.packets), \(number(rate)) per second, \(counters.bytes) bytes"])
         table.add([
             "repeated", "\(counters.retransmissions), padding \(counters.paddings), duplicates \(counters.duplicates)",
         ])
         table.add(["requested", "\(counters.requests), key frames \(counters.keyFrameRequests)"])
-        table.add(["lost", "\(counters.lostPackets), broken pictures \(counters.brokenPictures)"])
+        let ends = "broken pictures \(counters.brokenPictures), on the path \(counters.pathDrops)"
+        table.add(["lost", "\(counters.lostPackets), \(ends)"])
         table.add(["not authentic", "\(counters.forgeries)"])
         table.add(["join, ms", joinTimes.text])
         table.add(["spread, ms", spreads.text])
         table.add(["our own CPU", "\(number(Double(cpuTime) / 1e7 / seconds)) % of a core, \(counters.drops) drops"])
+        for viewer in odd { table.add([viewer.path, viewer.text], limit: 200) }
         return table.text
     }
 }
@@ -147,6 +144,27 @@ struct JSONFields {
         parts.add("p95", value.p95)
         parts.add("max", value.max)
         fields.append("\"\(name)\": \(parts.text)")
+    }
+
+    mutating func add(_ name: String, _ values: [JSONFields]) {
+        fields.append("\"\(name)\": [\(values.map(\.text).joined(separator: ", "))]")
+    }
+
+    mutating func add(_ counters: Counters) {
+        add("packets", counters.packets)
+        add("bytes", counters.bytes)
+        add("retransmissions", counters.retransmissions)
+        add("paddings", counters.paddings)
+        add("duplicates", counters.duplicates)
+        add("forgeries", counters.forgeries)
+        add("requests", counters.requests)
+        add("key_frame_requests", counters.keyFrameRequests)
+        add("reports", counters.reports)
+        add("lost_packets", counters.lostPackets)
+        add("broken_pictures", counters.brokenPictures)
+        add("whole_pictures", counters.wholePictures)
+        add("path_drops", counters.pathDrops)
+        add("drops", counters.drops)
     }
 
     var text: String { "{\(fields.joined(separator: ", "))}" }

@@ -64,6 +64,7 @@ extension Viewer {
         defer { stream?.whole.removeAll(keepingCapacity: true) }
         for index in 0..<count {
             guard let picture = stream?.whole[index] else { return }
+            counters.wholePictures += 1
             noteFirstPicture(at: picture.arrival)
             alignTimeline(with: picture)
             if latestPicture?.timestamp != picture.timestamp { lookUp(picture.timestamp) }
@@ -76,6 +77,7 @@ extension Viewer {
     /// found by the times of arrival: it is right if it is the same for three pictures in a row, whose intervals are
     /// never exactly equal. A picture is compared when the next one comes, as the reference viewer has it by then.
     private func alignTimeline(with picture: ReceivedStream.Picture) {
+        guard !isOdd else { return }
         if surroundings.table.noteReference(picture, of: ObjectIdentifier(self)) {
             timelineOffset = 0
         } else if timelineOffset == nil {

@@ -42,6 +42,8 @@ final class Viewer {
     private static let (checkLimit, consentLimit): (Interval, Interval) = (.seconds(15), .seconds(30))
 
     let surroundings: ViewerSurroundings
+    /// Whether it has a network path of its own, unlike most viewers. Its pictures aren't compared with theirs.
+    let isOdd: Bool
     /// Whether it decrypts every packet.
     let isSample: Bool
     private(set) var phase = Phase.joining
@@ -71,6 +73,9 @@ final class Viewer {
     var nextKeyFrameRequest = MonotonicTime.zero
     /// The broken pictures after which a key frame was requested.
     var noticedBroken = 0
+    var path: EmulatedPath
+    /// The datagrams on the path, and when they leave it.
+    var underway: [(bytes: [UInt8], exit: MonotonicTime)] = []
     let ssrc = SSRC(SecureRandom.uint32())
     private(set) var protector: SRTPSession?
     /// What the answer says of the payload types and of a header extension; see ``Agreement``.
@@ -85,8 +90,10 @@ final class Viewer {
     private var nextCheck = MonotonicTime.zero
     private var lastAnswer = MonotonicTime.zero
 
-    init(_ surroundings: ViewerSurroundings, isSample: Bool) {
+    init(_ surroundings: ViewerSurroundings, path: EmulatedPath, isOdd: Bool, isSample: Bool) {
         self.surroundings = surroundings
+        self.path = path
+        self.isOdd = isOdd
         self.isSample = isSample
     }
 
@@ -128,8 +135,19 @@ final class Viewer {
         }
     }
 
-    /// Tells the host that it leaves.
+    /// Sends and handles nothing any more. The host isn't told.
+    func meet(_ fate: ViewerPath.Fate) {
+        guard phase != .over else { return }
+        phase = .over
+        guard fate == .gone, descriptor >= 0 else { return }
+        counters.drops += Int(cbench_drops(descriptor))
+        Glibc.close(descriptor)
+        descriptor = -1
+    }
+
+    /// Tells the host that it leaves, unless it is over.
     func close() {
+        guard phase != .over else { return }
         dtls?.close()
         flushHandshake()
         phase = .over
@@ -166,8 +184,8 @@ final class Viewer {
 
     // MARK: Datagrams
 
-    /// Handles a datagram that the kernel received at `arrival`.
-    func receive(_ bytes: UnsafeRawBufferPointer, arrival: MonotonicTime, now: MonotonicTime) {
+    /// Handles a datagram that left the path at `arrival`.
+    func handle(_ bytes: UnsafeRawBufferPointer, arrival: MonotonicTime, now: MonotonicTime) {
         guard bytes.count >= 12, phase != .over else { return }
         switch bytes[0] {
         case 128...191:

@@ -13,6 +13,7 @@ final class ViewerLoop {
     /// The number of the mailbox among the numbers of viewers.
     private static let mailbox = UInt64.max
 
+    /// All viewers. Those with a path of their own are the first ones.
     let viewers: [Viewer]
     let surroundings: ViewerSurroundings
     private let joining: Joining
@@ -24,6 +25,8 @@ final class ViewerLoop {
     private let datagrams = UnsafeMutablePointer<cbench_datagram>.allocate(capacity: Int(cbench_batch))
     private var ready = [UInt64](repeating: 0, count: ViewerLoop.readyLimit)
     private var restless: [Viewer] = []
+    /// The viewers with datagrams on their paths.
+    private var awaiting: [Viewer] = []
     private var nextTick = MonotonicTime.zero
     private var turn = 0
 
@@ -38,7 +41,10 @@ final class ViewerLoop {
         joining = try Joining(plan, fingerprint: certificate.fingerprint.sdpValue)
         pause = plan.pause
         viewers = (0..<plan.viewers).map { index in
-            Viewer(surroundings, isSample: plan.sample > 0 && index % plan.sample == 0)
+            let isOdd = index < plan.ownPaths.count
+            return Viewer(
+                surroundings, path: EmulatedPath(isOdd ? plan.ownPaths[index] : plan.path, seed: UInt64(index)),
+                isOdd: isOdd, isSample: plan.sample > 0 && (index - plan.ownPaths.count) % plan.sample == 0)
         }
         epoll = cbench_epoll()
         guard epoll >= 0, cbench_epoll_add(epoll, joining.outcomes.wake.descriptor, Self.mailbox) == 0 else {
@@ -54,15 +60,34 @@ final class ViewerLoop {
     /// Lets the viewers join while the loop runs. Call ``Joining/stop()`` of the result, and join its threads, later.
     func startJoining() -> (joining: Joining, threads: [NamedThread]) { (joining, joining.start()) }
 
-    /// What all viewers have counted so far.
-    var counters: Counters {
-        var sum = viewers.reduce(Counters()) { $0 + $1.counters }
-        for viewer in viewers {
-            sum.lostPackets += viewer.stream?.lostPackets ?? 0
-            sum.brokenPictures += viewer.stream?.brokenPictures ?? 0
-            if viewer.descriptor >= 0 { sum.drops += Int(cbench_drops(viewer.descriptor)) }
+    /// The viewers without a path of their own.
+    var rest: [Viewer] { viewers.filter { !$0.isOdd } }
+    /// What they have counted so far.
+    var counters: Counters { rest.reduce(Counters()) { $0 + Self.counters(of: $1) } }
+
+    /// The viewers with a path of their own, and what each has counted so far.
+    var odd: [OddViewer] {
+        zip(surroundings.plan.ownPaths, viewers).map { path, viewer in
+            OddViewer(path: path.text, hasJoined: viewer.firstPicture != nil, counters: Self.counters(of: viewer))
         }
-        return sum
+    }
+
+    private static func counters(of viewer: Viewer) -> Counters {
+        var counters = viewer.counters
+        counters.lostPackets += viewer.stream?.lostPackets ?? 0
+        counters.brokenPictures += viewer.stream?.brokenPictures ?? 0
+        if viewer.descriptor >= 0 { counters.drops += Int(cbench_drops(viewer.descriptor)) }
+        return counters
+    }
+
+    /// Lets viewers stall or go, as their paths say.
+    func applyFates() {
+        for (path, viewer) in zip(surroundings.plan.ownPaths, viewers) {
+            guard let fate = path.fate else { continue }
+            // A full socket would always be ready.
+            if viewer.descriptor >= 0 { _ = cbench_epoll_remove(epoll, viewer.descriptor) }
+            viewer.meet(fate)
+        }
     }
 
     /// Runs until `deadline`, or until `isDone`, which is asked every 10 ms.
@@ -96,6 +121,7 @@ final class ViewerLoop {
             }
             if count < Self.readyLimit { break }
         }
+        deliver(now: now)
         return now
     }
 
@@ -110,6 +136,7 @@ final class ViewerLoop {
     }
 
     private func receive(_ viewer: Viewer, now: MonotonicTime) {
+        let wasAwaiting = viewer.isAwaitingDatagrams
         let count = Int(cbench_receive(viewer.descriptor, buffer, datagrams))
         for place in 0..<max(0, count) {
             let datagram = datagrams[place]
@@ -119,7 +146,17 @@ final class ViewerLoop {
             let arrival = datagram.arrival == 0 ? now : MonotonicTime(nanoseconds: datagram.arrival) - clockOffset
             viewer.receive(bytes, arrival: arrival, now: now)
         }
+        if !wasAwaiting, viewer.isAwaitingDatagrams { awaiting.append(viewer) }
         if !viewer.isListed { list(viewer) }
+    }
+
+    /// Delivers what has left the viewers' paths.
+    private func deliver(now: MonotonicTime) {
+        awaiting.removeAll { viewer in
+            viewer.deliver(now: now)
+            list(viewer)
+            return !viewer.isAwaitingDatagrams
+        }
     }
 
     /// Looks after a viewer every 10 ms as long as it is restless.
