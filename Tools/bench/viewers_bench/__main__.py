@@ -15,7 +15,7 @@ from capture_bench.report import processor, table
 
 from publish_bench import client, janus
 
-from . import streams
+from . import paths, streams
 from .beside import Janus, compare
 from .disturb import disturb_all
 from .disturbances import ALL as DISTURBANCES
@@ -48,6 +48,7 @@ class Options:
     disturb: list
     disturb_seconds: float
     check: bool
+    paths: list
 
 
 def parse(arguments):
@@ -80,6 +81,10 @@ def parse(arguments):
     parser.add_argument("--feedback", choices=["all", "reports", "none"], default="all",
                         help="what viewers report: all that Chromium does, only receiver reports, or none (all)")
     parser.add_argument("--no-offer", action="store_true", help="viewers offer no transport-wide feedback")
+    parser.add_argument("--path", action="append", default=[], metavar="PATH", dest="paths",
+                        help="an emulated path to the viewers: loss=5%%, rate=300k, or both with a comma; with a "
+                        "number, as in 1:loss=10%%, to so many viewers, which have a row each and may also be stalled "
+                        "or gone; may be repeated")
     parser.add_argument("--join-rate", type=int, default=50, metavar="N", help="joins per second (50)")
     parser.add_argument("--recording", default=None, metavar="FILE",
                         help="show this recording; without it, one of a scrolled text is made")
@@ -106,10 +111,13 @@ def parse(arguments):
         parser.error("--viewers %s, --size %s: write them like 1,10,100 and 1920x1080" % (given.viewers, given.size))
     if not 1 <= given.seconds <= 600 or not 1 <= given.length <= 600:
         parser.error("--seconds and --length: from 1 to 600")
-    if given.by != "whep" and (given.feedback != "all" or given.no_offer or given.janus):
-        parser.error("--by %s: --feedback, --no-offer and --janus are for whep" % given.by)
+    if given.by != "whep" and (given.feedback != "all" or given.no_offer or given.janus or given.paths):
+        parser.error("--by %s: --feedback, --no-offer, --janus and --path are for whep" % given.by)
     if given.join_rate < 1:
         parser.error("--join-rate %d: at least 1" % given.join_rate)
+    problem = paths.problem(given.paths, viewers)
+    if problem:
+        parser.error(problem)
     if given.host_core == given.core:
         parser.error("--host-core %d and --core %d: two processors are needed" % (given.host_core, given.core))
     names = list(DISTURBANCES) if given.disturb == "all" else (given.disturb or "").split(",")
@@ -119,6 +127,8 @@ def parse(arguments):
             parser.error("--disturb %s: '%s' is none of %s" % (given.disturb, name, ", ".join(DISTURBANCES)))
     if disturb and len(viewers) != 1:
         parser.error("--viewers %s: one number with --disturb" % given.viewers)
+    if given.paths and (disturb or given.janus):
+        parser.error("--path: not with --disturb and --janus")
     if disturb and given.by != "whep":
         parser.error("--by %s: not with --disturb" % given.by)
     if not disturb and (given.check or given.disturb_seconds is not None):
@@ -128,7 +138,7 @@ def parse(arguments):
         parser.error("--disturb-seconds %g: from 1 to 600, with checks to 25" % given.disturb_seconds)
     return Options(viewers, given.seconds, given.feedback, given.no_offer, given.join_rate, given.recording,
                    given.length, size, given.bitrate, given.host_core, given.core, given.janus, given.programs,
-                   given.out, given.by, disturb, given.disturb_seconds, given.check)
+                   given.out, given.by, disturb, given.disturb_seconds, given.check, given.paths)
 
 
 class Bench:
@@ -162,7 +172,7 @@ class Bench:
         os.makedirs(folder)
         return folder
 
-    def generate(self, link, viewers, seconds, folder):
+    def generate(self, link, viewers, seconds, folder, emulated=()):
         """Viewers that are measured for so long; None measures the phases that the program's `mark` begins and ends."""
         options = self.options
         if options.by == "whep":
@@ -172,6 +182,7 @@ class Bench:
         words += ["--viewers", str(viewers), "--join-rate", str(options.join_rate), "--warm", "%ds" % WARM,
                   "--core", str(options.core)]
         words += ["--phases"] if seconds is None else ["--seconds", "%gs" % seconds]
+        words += ["--path=" + path for path in emulated]
         return Program(self.program("bench-viewers"), words + [link], folder)
 
     def measure(self, viewers):
@@ -193,11 +204,13 @@ class Bench:
         try:
             self.watch_once(host, folder)
             memory = host.memory()
-            with self.generate(host.link, viewers, options.seconds, folder) as crowd:
+            with self.generate(host.link, viewers, options.seconds, folder, options.paths) as crowd:
                 crowd.wait_for("measuring", limit)
+                renditions = paths.Renditions(host, options.paths, viewers) if options.paths else None
                 before = host.threads()
                 crowd.wait_for("measured", options.seconds + 30)
                 after, grown = host.threads(), host.memory() - memory
+                found = renditions.finish() if renditions else []
                 result = crowd.wait_for("result", 30)
             host.require_running()
         finally:
@@ -205,7 +218,9 @@ class Bench:
         if not result["packets"] or not result["joined"]:
             raise Failure("the viewers got nothing: %s" % result.get("failure"))
         threads = {name: time - before.get(name, 0) for name, time in after.items()}
-        return {**result, "threads_ns": threads, "memory_kib": grown / result["joined"], **self.cost(threads, result)}
+        joined = sum(one["joined"] for one in [result, *result["odd"]])
+        return {**result, "renditions": found, "threads_ns": threads, "memory_kib": grown / joined,
+                **self.cost(threads, result)}
 
     def watch_once(self, host, folder):
         """The first viewer of a host waits for the replay as well."""
@@ -217,8 +232,9 @@ class Bench:
         """The host's CPU time: percent of a processor, and microseconds for each packet."""
         senders = streams.THREADS.get(self.options.by, ["media"])
         used = {"host": sum(threads.values()), "media": sum(threads.get(name, 0) for name in senders)}
+        packets = sum(one["packets"] + one["path_drops"] for one in [result, *result["odd"]])
         return {key: value for name, time in used.items() for key, value in (
-            (name + "_percent", time / 1e7 / result["seconds"]), (name + "_us", time / 1e3 / result["packets"]))}
+            (name + "_percent", time / 1e7 / result["seconds"]), (name + "_us", time / 1e3 / packets))}
 
     def floor(self, viewers, result, folder):
         """The least that these packets can cost on this machine."""
@@ -293,6 +309,8 @@ def measure_all(options, folder):
         print("\n%s, %s." % (processor(), note))
     if rows and servers:
         print("\n".join(compare(rows, servers)))
+    if rows and options.paths:
+        print("\n".join(["", *paths.lines(rows)]))
     failures += ["%d of %d viewers: %s" % (one["failed"], one["viewers"], one["failure"])
                  for one in rows if one["failed"]]
     return conclude(failures, [], False)

@@ -16,7 +16,7 @@ class Host:
     """`core` is its processor, and `words` are where it listens, and where it pushes to."""
 
     def __init__(self, program, recording, options, folder, core, words=("--listen", "127.0.0.1:0")):
-        self.log, self.started = os.path.join(folder, "host.log"), []
+        self.folder, self.log, self.started = folder, os.path.join(folder, "host.log"), []
         self.by_rtsp = options.by == "rtsp"
         link = "unix:" + os.path.join(folder, "s")
         try:
