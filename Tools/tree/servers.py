@@ -98,7 +98,7 @@ class WHIPServer:
         with socket.socket() as one:
             one.bind(("127.0.0.1", 0))
             self.port = one.getsockname()[1]
-        own = os.path.join(folder, "whip")
+        own = os.path.join(folder, "simple-whip-server")
         os.makedirs(own)
         # It reads its configuration next to its program.
         for name in ("server.js", "whip-janus.js"):

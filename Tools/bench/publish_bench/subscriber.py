@@ -8,6 +8,7 @@ when its handshake is over, and "pictures" with their count since then. The end 
 
 import asyncio
 import json
+import re
 import sys
 
 import aioice.ice
@@ -64,6 +65,15 @@ async def watch(track, session):
         pass
 
 
+def with_profile(sdp):
+    """An offer that names the profile of H.264. Janus 1.1.2 doesn't know it of a remote publisher, and takes no
+    `h264_profile` for one."""
+    if "profile-level-id" in sdp:
+        return sdp
+    return re.sub(r"a=rtpmap:(\d+) H264/90000\r\n",
+                  r"\g<0>a=fmtp:\1 profile-level-id=42e01f;packetization-mode=1\r\n", sdp)
+
+
 async def subscribe(session, room, pin):
     """Gives a connection that receives what the room's publisher sends."""
     has_told = False
@@ -82,7 +92,7 @@ async def subscribe(session, room, pin):
     connection = RTCPeerConnection(RTCConfiguration(iceServers=[]))
     connection.on("connectionstatechange", lambda: connection.connectionState == "connected" and say("connected"))
     connection.on("track", lambda track: asyncio.ensure_future(watch(track, session)) and None)
-    await connection.setRemoteDescription(RTCSessionDescription(offer["sdp"], "offer"))
+    await connection.setRemoteDescription(RTCSessionDescription(with_profile(offer["sdp"]), "offer"))
     await connection.setLocalDescription(await connection.createAnswer())
     await session.message(request="start", jsep={"type": "answer", "sdp": connection.localDescription.sdp})
     say("subscribed")
