@@ -84,6 +84,30 @@ extension MediaServerTests {
         let reason = Mutex<String?>(nil)
     }
 
+    @Test("of too many sessions that aren't connected, the oldest ends; connected ones and those with servers stay")
+    func halfOpen() throws {
+        var configuration = MediaServerConfiguration(bind: loopback)
+        configuration.threadCount = 1
+        configuration.halfOpenLimit = 2
+        let server = try MediaServer(configuration, log: .silent)
+        defer { server.stop() }
+        let (hub, _) = makeHub()
+        func join() throws -> SocketViewer { try SocketViewer(of: server, watching: hub, at: address(of: server)) }
+        let viewer = try join()
+        try viewer.connect()
+        let pushed = try SocketViewer(
+            ofOfferBy: server, watching: hub, at: address(of: server), disclosure: .inAnswer)
+        let strangers = try (0..<3).map { _ in try join() }
+        try eventually("the end of the oldest one") { strangers[0].end != nil }
+        #expect(strangers[0].end == MediaLoop.superfluous)
+        // They keep no viewer out.
+        let next = try join()
+        try next.connect()
+        #expect(strangers[1].end == MediaLoop.superfluous && strangers[2].end == nil)
+        #expect(viewer.end == nil && pushed.end == nil && next.end == nil)
+        #expect(hub.viewers == 4)
+    }
+
     @Test("a check for an unknown name gets no answer, and garbage disturbs nobody")
     func garbage() throws {
         let server = try makeServer()

@@ -12,6 +12,8 @@ DELAY_FACTOR, DELAY_MS = 1.5, 5
 MEMORY = 1.1
 #: Seconds after the last hello until half-open sessions are over.
 HALF_OPEN = 30
+#: How many sessions a host keeps that aren't connected.
+HALF_OPEN_SESSIONS = 512
 #: The least share of the disturbance that must have happened, in percent.
 HAPPENED = 95
 #: The least share of a processor that the busy program must have got, in percent.
@@ -59,6 +61,7 @@ def _hellos(before, during, after, found):
                      100 * (found["hellos"] + found["refused"]) / found["peers"], HAPPENED, "%"),
             Check("end of half-open sessions", "never", limit, False) if ended is None
             else at_most("end of half-open sessions", ended, HALF_OPEN, "s"),
+            at_most("half-open sessions", during["half_open"], HALF_OPEN_SESSIONS, ""),
             _unharmed(before, during), _memory(before, after)]
 
 

@@ -60,6 +60,9 @@ extension MediaLoop {
         let session = PeerSession(parameters, role: role, context: context, sink: self, now: now)
         sessions.add(session, onEnd: callback)
         note(session)
+        guard let oldest = sessions.takeSuperfluous() else { return }
+        oldest.close(now: now, reason: Self.superfluous)
+        remove(oldest)
     }
 
     /// Answers a command that was posted after the end of the media thread.

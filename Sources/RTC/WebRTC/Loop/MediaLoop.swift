@@ -16,6 +16,7 @@ final class MediaLoop {
     /// The largest datagram that a peer has reason to send. A longer one is treated as empty.
     static let datagramRoom = 2048
     static let ending = "the host is ending"
+    static let superfluous = "too many newer sessions aren't connected yet either"
     static let addressesTaken = "the server's UDP port already serves another session of this host"
 
     let socket: SharedUDPSocket
@@ -67,7 +68,7 @@ final class MediaLoop {
     init(
         _ index: Int, of group: LoopGroup, sockets: consuming MediaSockets, context: DTLSContext,
         stunServers: [STUNServerName], sharedAddresses: SharedAddresses, lagLimits: LoopLag.Limits = LoopLag.Limits(),
-        lines: LogRateLimiter
+        halfOpenLimit: Int = LoopGroup.halfOpenLimit, lines: LogRateLimiter
     ) {
         load = LoopLoad(lagLimits, now: .now())
         streamBuffer = sockets.takesConnections ? [UInt8](repeating: 0, count: 16 << 10) : []
@@ -78,7 +79,8 @@ final class MediaLoop {
             adopts: sockets.takesConnections && group.loops.count > 1)
         self.context = context
         (self.group, self.index) = (group, index)
-        sessions = SessionTable(sharing: group.addresses, by: index)
+        sessions = SessionTable(
+            sharing: group.addresses, by: index, halfOpenLimit: max(1, halfOpenLimit / group.loops.count))
         inbox = group.loops[index].inbox
         passed = [ReceivedDatagrams](repeating: ReceivedDatagrams(), count: group.loops.count)
         stunQueries = STUNQueries(stunServers)

@@ -15,10 +15,15 @@ struct SessionTable {
     private var slots: [PeerSession?] = []
     private var freeSlots: [Int] = []
     private var deadlines = DeadlineQueue()
+    /// The sessions that peers have asked for, the oldest first; connected ones may be left out.
+    private var arrived: [PeerSession] = []
+    private let halfOpenLimit: Int
 
-    /// The sessions of `loop`, whose addresses are in `shared` as well if there are other loops.
-    init(sharing shared: LoopsByAddress? = nil, by loop: Int = 0) {
+    /// The sessions of `loop`, whose addresses are in `shared` as well if there are other loops. At most
+    /// `halfOpenLimit` of those that peers ask for may be without a connection.
+    init(sharing shared: LoopsByAddress? = nil, by loop: Int = 0, halfOpenLimit: Int) {
         byPeer = SessionsByAddress(sharedIn: shared, by: loop)
+        self.halfOpenLimit = halfOpenLimit
     }
 
     var all: Dictionary<MediaSessionID, PeerSession>.Values { sessions.values }
@@ -40,6 +45,15 @@ struct SessionTable {
             session.slot = slots.count
             slots.append(session)
         }
+        // A session with a server is one that the host has asked for.
+        if !session.ice.isControlling { arrived.append(session) }
+    }
+
+    /// The oldest session that isn't connected, if there are too many of them; it is to be closed and removed.
+    mutating func takeSuperfluous() -> PeerSession? {
+        guard arrived.count > halfOpenLimit else { return nil }
+        arrived.removeAll(where: \.isConnected)
+        return arrived.count > halfOpenLimit ? arrived.removeFirst() : nil
     }
 
     /// Removes a session, and returns the callback to call with the reason.
@@ -47,6 +61,7 @@ struct SessionTable {
         sessions[session.id] = nil
         for ufrag in session.ice.localUfrags { byUfrag[ufrag] = nil }
         byPeer.remove(session)
+        arrived.removeAll { $0 === session }
         if slots[session.slot] === session {
             deadlines.remove(session.slot)
             slots[session.slot] = nil

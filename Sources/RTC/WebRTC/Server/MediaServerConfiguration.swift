@@ -14,6 +14,8 @@ public struct MediaServerConfiguration: Sendable {
     public var sessionRefusal: @Sendable () -> String? = { nil }
     /// When a media thread is too late for further sessions.
     var lagLimits = LoopLag.Limits()
+    /// How many sessions that peers ask for may be without a connection.
+    var halfOpenLimit = LoopGroup.halfOpenLimit
     /// The number of media threads, from 1 to ``LoopGroup/limit``, among which all sessions are divided; nil for what
     /// is usual on this machine, where the first thread has some sessions before others get any.
     var threadCount: Int?
