@@ -274,27 +274,18 @@ public final class MediaServer: SessionServer {
     }
 
     func ended(_ id: MediaSessionID) {
-        registry.withLock { registry in
-            if registry.open.remove(id) != nil { group.loops[group.loop(of: id)].changeSessionCount(by: -1) }
+        let wasOpen = registry.withLock { registry in
             registry.offers[id] = nil
             registry.negotiated[id] = nil
+            return registry.open.remove(id) != nil
         }
+        guard wasOpen else { return }
+        group.loops[group.loop(of: id)].changeSessionCount(by: -1)
+        configuration.freedMemory.sessionEnded()
     }
 
     /// A canonical name that identifies nobody (RFC 7022 section 4.2).
     private static func randomName() -> String {
         String(SecureRandom.uint64(), radix: 36) + String(SecureRandom.uint32(), radix: 36)
-    }
-}
-
-extension MediaSessionError {
-    static let stopped = full("the server is ending")
-
-    /// The refusal that corresponds to `error`: the offer is malformed, or it is unusable.
-    init(_ error: any Error) {
-        switch error as? SDPError {
-        case .tooLong, .notSDP, .malformed, .tooManyMediaSections, .duplicateMid: self = .badOffer("\(error)")
-        default: self = .unsupported("\(error)")
-        }
     }
 }

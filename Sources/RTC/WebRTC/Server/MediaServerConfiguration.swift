@@ -16,6 +16,8 @@ public struct MediaServerConfiguration: Sendable {
     var lagLimits = LoopLag.Limits()
     /// How many sessions that peers ask for may be without a connection.
     var halfOpenLimit = LoopGroup.halfOpenLimit
+    /// What returns the memory of ended sessions to the system.
+    var freedMemory = FreedMemory()
     /// The number of media threads, from 1 to ``LoopGroup/limit``, among which all sessions are divided; nil for what
     /// is usual on this machine, where the first thread has some sessions before others get any.
     var threadCount: Int?
