@@ -7,11 +7,15 @@ import SecureTransport
 final class RTSPPlayer: StreamViewer {
     private static let reportInterval = Interval.seconds(5)
     private static let (mediaChannel, reportChannel): (UInt8, UInt8) = (0, 1)
+    /// A host that starts a player again repeats the frames since its last key frame, a tick or a millisecond apart.
+    private static let longestRepeatStep: UInt32 = 2 * 90
 
     private let ssrc = SSRC(SecureRandom.uint32())
     private var stream: ReceivedStream?
     private var statistics = ReceptionStatistics(.video)
     private var nextReport = MonotonicTime.zero
+    /// The timestamp of the last whole picture.
+    private var lastTimestamp: UInt32?
     /// The last whole picture before the timeline is known, and the offset that was found last, how often in a row.
     private var unaligned: ReceivedStream.Picture?
     private var alignment: (offset: UInt32, count: Int) = (0, 0)
@@ -52,6 +56,9 @@ final class RTSPPlayer: StreamViewer {
             number, timestamp: bytes.rtpTimestamp, isMarked: bytes.rtpMarker, arrival: now, now: now)
         if isNew == false { counters.duplicates += 1 }
         for picture in stream?.whole ?? [] {
+            let step = lastTimestamp.map { picture.timestamp &- $0 }
+            lastTimestamp = picture.timestamp
+            if let step, step <= Self.longestRepeatStep { continue }
             align(with: picture)
             notePicture(at: timelineOffset.map { picture.timestamp &+ $0 }, now: now)
         }
