@@ -4,6 +4,7 @@ import STUN
 import Synchronization
 import TestSupport
 import Testing
+import Threading
 import TrackHub
 
 @testable import WebRTC
