@@ -92,7 +92,7 @@ final class CheckAttack {
         let plan = Plan(joining: address, rate: sessionCount, for: .seconds(1))
         let joining = try Joining(plan, fingerprint: Certificate().fingerprint.sdpValue)
         for thread in joining.start() { thread.join() }
-        return try joining.outcomes.take().map { outcome in try outcome.agreement.get() }
+        return try joining.outcomes.take().map { outcome in try outcome.result.get() }
     }
 
     private static func wrongChecks(of agreement: Agreement) -> [[UInt8]] {

@@ -5,43 +5,41 @@ import SecureTransport
 import Synchronization
 import Threading
 
-/// Posts the viewers' offers, at a steady rate, on threads of its own: the thread of the media must not wait.
-final class Joining: Sendable {
-    /// The result of one viewer's request.
+/// Lets the viewers join, at a steady rate, on threads of its own: the thread of the viewers must not wait.
+final class Joining<Joined: Sendable>: Sendable {
+    /// The result of one viewer's join.
     struct Outcome: Sendable {
         let viewer: Int
-        /// When the request began.
+        /// When the join began.
         let began: MonotonicTime
-        let agreement: Result<Agreement, BenchFailure>
+        let result: Result<Joined, BenchFailure>
     }
 
-    private static let threadCount = 8
-
-    /// The outcomes, for the thread of the media.
+    /// The outcomes, for the thread of the viewers.
     let outcomes: Mailbox<Outcome>
     private let plan: Plan
-    private let fingerprint: String
+    private let join: @Sendable () throws(BenchFailure) -> Joined
     private let next = Atomic<Int>(0)
     private let isStopped = Flag()
 
-    /// - Parameter fingerprint: the viewers' certificate's, as an `a=fingerprint` line has it.
+    /// - Parameter join: joins as one viewer; may block the calling thread.
     /// - Throws: ``BenchFailure`` if the process has no descriptor left.
-    init(_ plan: Plan, fingerprint: String) throws(BenchFailure) {
+    init(_ plan: Plan, join: @escaping @Sendable () throws(BenchFailure) -> Joined) throws(BenchFailure) {
         guard let outcomes = Mailbox<Outcome>() else { throw .system("an eventfd") }
         self.outcomes = outcomes
         self.plan = plan
-        self.fingerprint = fingerprint
+        self.join = join
     }
 
-    /// Starts the threads, which end after the last viewer's request.
+    /// Starts the threads, which end after the last viewer's join.
     func start() -> [NamedThread] {
         let began = MonotonicTime.now()
-        return (0..<min(Self.threadCount, plan.viewers)).compactMap { _ in
+        return (0..<min(8, plan.viewers)).compactMap { _ in
             NamedThread("joining", blocksSignals: true) { self.run(since: began) }
         }
     }
 
-    /// Lets the threads end after their current requests.
+    /// Lets the threads end after their current joins.
     func stop() { isStopped.set() }
 
     private func run(since began: MonotonicTime) {
@@ -52,22 +50,26 @@ final class Joining: Sendable {
             let wait = (due - MonotonicTime.now()).milliseconds
             if wait > 0 { poll(nil, 0, Int32(clamping: wait)) }
             let start = MonotonicTime.now()
-            outcomes.post(Outcome(viewer: viewer, began: start, agreement: join()))
+            let result = Result { () throws(BenchFailure) in try join() }
+            outcomes.post(Outcome(viewer: viewer, began: start, result: result))
         }
     }
+}
 
-    private func join() -> Result<Agreement, BenchFailure> {
-        let own = SecureRandom.iceCredentials()
-        let offer = ViewerOffer.text(
-            ufrag: own.usernameFragment, password: own.password, fingerprint: fingerprint,
-            offersTransportFeedback: plan.offersTransportFeedback, beginsHandshake: plan.stopsAfterHello)
-        do throws(BenchFailure) {
+extension Joining<Agreement> {
+    /// Posts the viewers' offers.
+    ///
+    /// - Parameter fingerprint: the viewers' certificate's, as an `a=fingerprint` line has it.
+    /// - Throws: ``BenchFailure`` if the process has no descriptor left.
+    convenience init(_ plan: Plan, fingerprint: String) throws(BenchFailure) {
+        try self.init(plan) { () throws(BenchFailure) in
+            let own = SecureRandom.iceCredentials()
+            let offer = ViewerOffer.text(
+                ufrag: own.usernameFragment, password: own.password, fingerprint: fingerprint,
+                offersTransportFeedback: plan.offersTransportFeedback, beginsHandshake: plan.stopsAfterHello)
             let answer = try WHEPRequest.post(offer, to: plan.address)
-            return .success(
-                try Agreement(
-                    answer: answer, ufrag: own.usernameFragment, password: own.password, nearby: plan.address.host))
-        } catch {
-            return .failure(error)
+            return try Agreement(
+                answer: answer, ufrag: own.usernameFragment, password: own.password, nearby: plan.address.host)
         }
     }
 }

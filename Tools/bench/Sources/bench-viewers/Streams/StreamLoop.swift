@@ -15,7 +15,7 @@ final class StreamLoop {
 
     let viewers: [StreamViewer]
     let table: PictureTable
-    let joining: StreamJoining
+    let joining: Joining<StreamConnection>
     private let epoll: Int32
     private let pause: Interval
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: StreamLoop.room, alignment: 64)
@@ -31,7 +31,7 @@ final class StreamLoop {
         self.table = table
         viewers = (0..<plan.viewers).map { _ in way.viewer(table) }
         pause = plan.pause
-        joining = try StreamJoining(plan, way)
+        joining = try Joining(plan) { () throws(BenchFailure) in try way.join(plan.address) }
         epoll = cbench_epoll()
         guard epoll >= 0, cbench_epoll_add(epoll, joining.outcomes.wake.descriptor, Self.mailbox) == 0 else {
             throw .system("epoll")

@@ -51,9 +51,9 @@ class StreamViewer: Watcher {
     // MARK: For the loop
 
     /// Begins with a connection on which the video has been requested.
-    final func start(_ outcome: StreamJoining.Outcome) {
+    final func start(_ outcome: Joining<StreamConnection>.Outcome) {
         began = outcome.began
-        switch outcome.connection {
+        switch outcome.result {
         case .failure(let error): end(error.description)
         case .success(let connection): self.connection = connection
         }

@@ -115,9 +115,9 @@ final class Viewer {
     // MARK: Joining
 
     /// Starts the checks, once the offer is answered.
-    func start(_ outcome: Joining.Outcome, now: MonotonicTime) {
+    func start(_ outcome: Joining<Agreement>.Outcome, now: MonotonicTime) {
         began = outcome.began
-        switch outcome.agreement {
+        switch outcome.result {
         case .failure(let error): end(error.description)
         case .success(let agreement):
             descriptor = cbench_udp_connected(agreement.hostAddress.address, agreement.hostAddress.port)

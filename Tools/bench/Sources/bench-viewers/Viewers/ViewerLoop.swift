@@ -16,7 +16,7 @@ final class ViewerLoop {
     /// All viewers. Those with a path of their own are the first ones.
     let viewers: [Viewer]
     let surroundings: ViewerSurroundings
-    private let joining: Joining
+    private let joining: Joining<Agreement>
     private let epoll: Int32
     private let pause: Interval
     /// What turns the kernel's arrival times into CLOCK_MONOTONIC.
@@ -58,7 +58,7 @@ final class ViewerLoop {
     }
 
     /// Lets the viewers join while the loop runs. Call ``Joining/stop()`` of the result, and join its threads, later.
-    func startJoining() -> (joining: Joining, threads: [NamedThread]) { (joining, joining.start()) }
+    func startJoining() -> (joining: Joining<Agreement>, threads: [NamedThread]) { (joining, joining.start()) }
 
     /// The viewers without a path of their own.
     var rest: [Viewer] { viewers.filter { !$0.isOdd } }
