@@ -112,11 +112,11 @@ enum GenerateCommand {
     ) throws {
         let loop = try ViewerLoop(plan)
         let began = MonotonicTime.now()
-        let (joining, threads) = loop.startJoining()
+        let threads = loop.joining.start()
         let ramp = Interval.seconds(Int64(plan.viewers / plan.joinRate + 30))
         loop.run(until: began + ramp) { loop.viewers.allSatisfy(\.isSettled) }
         let rampSeconds = (MonotonicTime.now() - began).seconds
-        joining.stop()
+        loop.joining.stop()
         loop.run(until: .now() + plan.warmUp)
 
         func leave() {

@@ -18,7 +18,7 @@ enum PeerAttack {
     static func run(_ plan: Plan, sent: () -> Void) throws -> AttackFigures {
         let loop = try ViewerLoop(plan)
         let began = MonotonicTime.now()
-        let (joining, threads) = loop.startJoining()
+        let threads = loop.joining.start()
         var haveBegun = false
         loop.run(until: began + plan.length + limit) {
             let now = MonotonicTime.now()
@@ -31,7 +31,7 @@ enum PeerAttack {
             }
             return haveBegun && loop.viewers.allSatisfy { $0.phase == .over }
         }
-        joining.stop()
+        loop.joining.stop()
         if !haveBegun { sent() }
         for thread in threads { thread.join(until: .now() + .seconds(1)) }
         return figures(of: loop.viewers, plan)
