@@ -16,11 +16,7 @@ final class RTSPPlayer: StreamViewer {
     private var nextReport = MonotonicTime.zero
     /// The timestamp of the last whole picture.
     private var lastTimestamp: UInt32?
-    /// The last whole picture before the timeline is known, and the offset that was found last, how often in a row.
-    private var unaligned: ReceivedStream.Picture?
-    private var alignment: (offset: UInt32, count: Int) = (0, 0)
-    /// What to add to a timestamp to get the tick on the common timeline; nil before it is known.
-    private var timelineOffset: UInt32?
+    private var timeline = Timeline()
 
     /// `$`, the channel, the length in two bytes, the packet.
     override func handle(_ bytes: UnsafeRawBufferPointer, now: MonotonicTime) throws(BenchFailure) -> Int {
@@ -59,24 +55,10 @@ final class RTSPPlayer: StreamViewer {
             let step = lastTimestamp.map { picture.timestamp &- $0 }
             lastTimestamp = picture.timestamp
             if let step, step <= Self.longestRepeatStep { continue }
-            align(with: picture)
-            notePicture(at: timelineOffset.map { picture.timestamp &+ $0 }, now: now)
+            timeline.align(with: picture, of: ObjectIdentifier(self), in: table)
+            notePicture(at: timeline.offset.map { picture.timestamp &+ $0 }, now: now)
         }
         stream?.whole.removeAll(keepingCapacity: true)
-    }
-
-    /// Finds the offset to the timeline by the times of arrival, as ``Viewer`` does.
-    private func align(with picture: ReceivedStream.Picture) {
-        if table.noteReference(picture, of: ObjectIdentifier(self)) {
-            timelineOffset = 0
-        } else if timelineOffset == nil {
-            if let last = unaligned, let tick = table.tick(near: last.arrival) {
-                let offset = tick &- last.timestamp
-                alignment = (offset, alignment.offset == offset ? alignment.count + 1 : 1)
-                if alignment.count == 3 { timelineOffset = offset }
-            }
-            unaligned = picture
-        }
     }
 
     private func receiveReport(_ bytes: UnsafeRawBufferPointer, now: MonotonicTime) {

@@ -66,33 +66,16 @@ extension Viewer {
             guard let picture = stream?.whole[index] else { return }
             counters.wholePictures += 1
             noteFirstPicture(at: picture.arrival)
-            alignTimeline(with: picture)
+            if !isOdd { timeline.align(with: picture, of: ObjectIdentifier(self), in: surroundings.table) }
             if latestPicture?.timestamp != picture.timestamp { lookUp(picture.timestamp) }
-            guard let place = latestPicture?.place, timelineOffset != nil else { continue }
+            guard let place = latestPicture?.place, timeline.offset != nil else { continue }
             if surroundings.table.noteWhole(place, at: picture.arrival) { wholePictures += 1 }
-        }
-    }
-
-    /// Each session has timestamps of its own, but the same differences between them. So the offset to the timeline is
-    /// found by the times of arrival: it is right if it is the same for three pictures in a row, whose intervals are
-    /// never exactly equal. A picture is compared when the next one comes, as the reference viewer has it by then.
-    private func alignTimeline(with picture: ReceivedStream.Picture) {
-        guard !isOdd else { return }
-        if surroundings.table.noteReference(picture, of: ObjectIdentifier(self)) {
-            timelineOffset = 0
-        } else if timelineOffset == nil {
-            if let last = unaligned, let tick = surroundings.table.tick(near: last.arrival) {
-                let offset = tick &- last.timestamp
-                alignment = (offset, alignment.offset == offset ? alignment.count + 1 : 1)
-                if alignment.count == 3 { timelineOffset = offset }
-            }
-            unaligned = picture
         }
     }
 
     /// Finds the picture with this timestamp among all viewers' pictures.
     private func lookUp(_ timestamp: UInt32) {
-        guard let offset = timelineOffset else { return }
+        guard let offset = timeline.offset else { return }
         latestPicture = (timestamp, surroundings.table.place(of: timestamp &+ offset))
     }
 

@@ -62,11 +62,7 @@ final class Viewer {
     var stream: ReceivedStream?
     var statistics = ReceptionStatistics(.video)
     var arrivals = ArrivalLog()
-    /// The last whole picture before the timeline is known, and the offset that was found last, how often in a row.
-    var unaligned: ReceivedStream.Picture?
-    var alignment: (offset: UInt32, count: Int) = (0, 0)
-    /// What to add to a timestamp to get the tick on the common timeline; nil before it is known.
-    var timelineOffset: UInt32?
+    var timeline = Timeline()
     /// The last timestamp that was looked up, and the place of its picture.
     var latestPicture: (timestamp: UInt32, place: Int)?
     var nextReport = MonotonicTime.zero
