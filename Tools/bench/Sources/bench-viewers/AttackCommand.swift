@@ -1,4 +1,3 @@
-import CBench
 import CommandLine
 import MediaTypes
 
@@ -22,21 +21,18 @@ enum AttackCommand {
                 help: "joins: viewers that leave after 5 s; hellos: peers that send a DTLS ClientHello and then stop; "
                     + "checks: ICE checks with wrong passwords from many ports",
                 choices: Kind.allCases.map(\.rawValue)),
-            Option(
-                long: "token", value: .required("TOKEN"), help: "the Bearer token; an invite link has it already"),
+            .token,
             Option(
                 long: "rate", value: .required("COUNT"), help: "joins, peers or checks per second", default: "20"),
             Option(
                 long: "seconds", short: "s", value: .required("TIME"), help: "how long they begin; checks: at most 25s",
                 default: "10s"),
-            Option(long: "core", value: .required("NUMBER"), help: "run only on this processor"),
+            .core,
             Option(
                 long: "json",
                 help: "print one JSON object per line: the event sent once no further peer begins, then result"),
         ],
-        operands: Operands(
-            name: "ADDRESS", count: 1...1,
-            help: "a WHEP endpoint, http://HOST:PORT/PATH, or an invite link of a ScreenRelay host"),
+        operands: .whepAddress,
         examples: [
             Example(
                 "bench-viewers attack --kind checks --rate 20000 'http://127.0.0.1:8080/#screen,TOKEN'",
@@ -44,21 +40,14 @@ enum AttackCommand {
         ])
 
     static func run(_ options: ParsedOptions) throws -> ExitCode {
-        let text = options.operands.first ?? ""
-        guard let address = WHEPAddress(text, token: options.value("token")) else {
-            throw UsageError("'\(text)': not an address of WHEP; write it like http://127.0.0.1:8080/whep/screen")
-        }
+        let address = try options.whepAddress()
         let kind: Kind = try options.required("kind", as: .choice)
         let rate = try options.required("rate", as: .integer(1...100_000, what: "rate"))
         let length = try options.required("seconds", as: .duration)
         guard kind != .checks || length <= CheckAttack.maxLength else {
             throw UsageError("--seconds: checks go on for 25s at most, since the host then ends the sessions they name")
         }
-        if let core = try options.value("core", as: .integer(0...1023, what: "processor")),
-            cbench_pin(Int32(core)) != 0
-        {
-            throw BenchFailure.system("--core \(core)")
-        }
+        try options.pinThread()
         let isJSON = options.has("json")
         let plan = Plan(joining: address, rate: rate, for: length, stopsAfterHello: kind == .hellos)
         let figures =

@@ -10,11 +10,7 @@ enum GenerateCommand {
         name: "generate",
         summary: "Joins a room as many viewers over WHEP, in one thread, and prints what they get.",
         options: [
-            Option(
-                long: "token", value: .required("TOKEN"), help: "the Bearer token; an invite link has it already"),
-            Option(
-                long: "viewers", short: "n", value: .required("COUNT"), help: "the number of viewers", default: "1"),
-            Option(long: "join-rate", value: .required("COUNT"), help: "joins per second", default: "50"),
+            .token, .viewers, .joinRate,
             Option(
                 long: "feedback", value: .required("KIND"),
                 help: "what viewers report: all that Chromium does, only receiver reports, or none",
@@ -31,12 +27,7 @@ enum GenerateCommand {
                 long: "sample", value: .required("COUNT"),
                 help: "one viewer of so many decrypts all packets, and checks that they are authentic; 0: none",
                 default: "50"),
-            Option(
-                long: "warm", value: .required("TIME"), help: "the time between the last join and the measurement",
-                default: "3s"),
-            Option(
-                long: "seconds", short: "s", value: .required("TIME"), help: "the length of the measurement",
-                default: "10s"),
+            .warmUp, .length,
             Option(
                 long: "phases",
                 help: "measure when told, instead of for --seconds: each line of standard input begins a measurement "
@@ -46,15 +37,13 @@ enum GenerateCommand {
                 help: "sleep so many milliseconds between two looks at the sockets, so that the host needn't wake this "
                     + "program for each packet; 0: wait for packets",
                 default: "1"),
-            Option(long: "core", value: .required("NUMBER"), help: "run only on this processor"),
+            .core,
             Option(
                 long: "json",
                 help: "print one JSON object per line: the event measuring, then measured, then result; with --phases "
                     + "the event ready before them"),
         ],
-        operands: Operands(
-            name: "ADDRESS", count: 1...1,
-            help: "a WHEP endpoint, http://HOST:PORT/PATH, or an invite link of a ScreenRelay host"),
+        operands: .whepAddress,
         examples: [
             Example(
                 "bench-viewers generate --viewers 100 --core 1 'http://127.0.0.1:8080/#screen,TOKEN'",
@@ -65,10 +54,7 @@ enum GenerateCommand {
         ])
 
     static func run(_ options: ParsedOptions) throws -> ExitCode {
-        let text = options.operands.first ?? ""
-        guard let address = WHEPAddress(text, token: options.value("token")) else {
-            throw UsageError("'\(text)': not an address of WHEP; write it like http://127.0.0.1:8080/whep/screen")
-        }
+        let address = try options.whepAddress()
         let pause = try options.required("pause", as: .integer(0...50, what: "number of milliseconds"))
         let viewers = try options.required("viewers", as: .integer(1...20_000, what: "number of viewers"))
         let paths = try options.values("path", as: .viewerPath)
@@ -85,11 +71,7 @@ enum GenerateCommand {
             warmUp: try options.required("warm", as: .duration),
             length: try options.required("seconds", as: .duration), pause: .milliseconds(Int64(pause)),
             path: paths.last { $0.count == nil }?.path ?? ViewerPath(), ownPaths: ownPaths)
-        if let core = try options.value("core", as: .integer(0...1023, what: "processor")),
-            cbench_pin(Int32(core)) != 0
-        {
-            throw BenchFailure.system("--core \(core)")
-        }
+        try options.pinThread()
         let isJSON = options.has("json")
         var failureCount = 0
         try measure(plan, marks: options.has("phases") ? PhaseMarks() : nil) { event in

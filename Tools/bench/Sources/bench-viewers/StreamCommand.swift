@@ -15,19 +15,11 @@ enum StreamCommand {
                 long: "by", value: .required("WAY"),
                 help: "how the video comes: over RTSP, interleaved with its requests, or over a WebSocket",
                 default: "rtsp", choices: StreamWay.allCases.map(\.rawValue)),
-            Option(
-                long: "viewers", short: "n", value: .required("COUNT"), help: "the number of viewers", default: "1"),
-            Option(long: "join-rate", value: .required("COUNT"), help: "joins per second", default: "50"),
-            Option(
-                long: "warm", value: .required("TIME"), help: "the time between the last join and the measurement",
-                default: "3s"),
-            Option(
-                long: "seconds", short: "s", value: .required("TIME"), help: "the length of the measurement",
-                default: "10s"),
+            .viewers, .joinRate, .warmUp, .length,
             Option(
                 long: "pause", value: .required("MS"),
                 help: "sleep so many milliseconds between two looks at the sockets; 0: wait for data", default: "1"),
-            Option(long: "core", value: .required("NUMBER"), help: "run only on this processor"),
+            .core,
             Option(
                 long: "json",
                 help: "print one JSON object per line: the event measuring, then measured, then result"),
@@ -55,11 +47,7 @@ enum StreamCommand {
             feedback: .reports, offersTransportFeedback: false, sample: 0,
             warmUp: try options.required("warm", as: .duration),
             length: try options.required("seconds", as: .duration), pause: .milliseconds(Int64(pause)))
-        if let core = try options.value("core", as: .integer(0...1023, what: "processor")),
-            cbench_pin(Int32(core)) != 0
-        {
-            throw BenchFailure.system("--core \(core)")
-        }
+        try options.pinThread()
         let isJSON = options.has("json")
         let results = try measure(plan, way) { event in
             if isJSON { StandardStreams.print("{\"event\": \"\(event)\"}\n") }
