@@ -1,8 +1,10 @@
 """Processes of the measurement: started, watched through /proc, and always ended by their id."""
 
+import json
 import os
 import select
 import signal
+import socket
 import subprocess
 import time
 
@@ -93,6 +95,23 @@ def printed_link(share):
                         return word
     share.require_running()
     raise Failure("%s printed no link" % share.name)
+
+
+def control_answer(pid, folder, command, seconds):
+    """A host's answer on its control socket (Protocol/control.md), as JSON; `folder` is its XDG_RUNTIME_DIR."""
+    try:
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(seconds)
+            connection.connect(os.path.join(folder, "screenrelay", "control-%d.sock" % pid))
+            connection.sendall(command.encode() + b"\n")
+            answer = b""
+            while more := connection.recv(65536):
+                answer += more
+        if answer.startswith(b"ok "):
+            return json.loads(answer[3:])
+    except (OSError, ValueError) as error:
+        raise Failure("the host's control socket: %s" % error)
+    raise Failure("the host's control socket: %s" % answer[:200].decode(errors="replace"))
 
 
 def thread_times(pid):

@@ -1,12 +1,10 @@
 """The host's side: a scene on an X display, shared in a network namespace, and what the host says of itself."""
 
-import json
 import os
-import socket
 import subprocess
 
 from capture_bench.display import Display
-from capture_bench.processes import Failure, Process, printed_link, thread_times
+from capture_bench.processes import Failure, Process, control_answer, printed_link, thread_times
 from capture_bench.scene import ShownScene
 
 PORT, UDP_PORT = 8080, 8189
@@ -61,17 +59,9 @@ class Room:
 
     def ask(self, command):
         """What the host answers on its control socket (Protocol/control.md), as JSON; None if it answers nothing."""
-        path = os.path.join(self.folder, "screenrelay", "control-%d.sock" % self.share.pid)
         try:
-            with socket.socket(socket.AF_UNIX) as connection:
-                connection.settimeout(2)
-                connection.connect(path)
-                connection.sendall(command.encode() + b"\n")
-                answer = b""
-                while more := connection.recv(65536):
-                    answer += more
-            return json.loads(answer[3:]) if answer.startswith(b"ok ") else None
-        except (OSError, ValueError):
+            return control_answer(self.share.pid, self.folder, command, 2)
+        except Failure:
             return None
 
     def processor_times(self):

@@ -1,12 +1,9 @@
 """The viewers' emulated network paths: their option, the rendition that each viewer gets, and their table."""
 
-import json
-import os
 import re
-import socket
 import threading
 
-from capture_bench.processes import Failure
+from capture_bench.processes import Failure, control_answer
 from capture_bench.report import table
 
 LINK = r"(loss=[0-9.]+%|rate=[0-9.]+[kMG]?)"
@@ -76,27 +73,9 @@ class Renditions(threading.Thread):
 
 def low_rate(host):
     """Whether each viewer gets the low-rate rendition, by its identifier, in the order of the joins."""
-    rooms = ask(host, "rooms")["rooms"]
+    rooms = control_answer(host.process.pid, host.folder, "rooms", 10)["rooms"]
     return {member["id"]: any(path["rung"] == "narrow" for path in member.get("paths") or [])
             for room in rooms for member in room["members"]}
-
-
-def ask(host, command):
-    """The host's answer on its control socket (Protocol/control.md), as JSON."""
-    path = os.path.join(host.folder, "screenrelay", "control-%d.sock" % host.process.pid)
-    try:
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(10)
-            connection.connect(path)
-            connection.sendall(command.encode() + b"\n")
-            answer = b""
-            while more := connection.recv(65536):
-                answer += more
-        if answer.startswith(b"ok "):
-            return json.loads(answer[3:])
-    except (OSError, ValueError) as error:
-        raise Failure("the host's control socket: %s" % error)
-    raise Failure("the host's control socket: %s" % answer[:200].decode(errors="replace"))
 
 
 def lines(rows):
