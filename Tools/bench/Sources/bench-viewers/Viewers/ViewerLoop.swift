@@ -2,6 +2,7 @@ import CBench
 import Clocks
 import MediaTypes
 import SecureTransport
+import Threading
 
 /// The loop of viewers over WebRTC.
 final class ViewerLoop: WatcherLoop<Agreement> {
