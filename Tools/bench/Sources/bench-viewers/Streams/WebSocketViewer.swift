@@ -11,6 +11,8 @@ final class WebSocketViewer: StreamViewer {
 
     /// The number of the last picture.
     private var last: UInt32 = 0
+    /// The capture time of the last picture.
+    private var lastTick: UInt32?
     /// The last number that was confirmed.
     private var confirmed: UInt32 = 0
     private var confirmedAt = MonotonicTime.zero
@@ -64,7 +66,10 @@ final class WebSocketViewer: StreamViewer {
         counters.brokenPictures += Int(number - last) - 1
         last = number
         // The low half of the capture time, in microseconds, is the same for all viewers, and unique for an hour.
-        notePicture(at: bytes.uint32(at: 12), now: now)
+        let tick = bytes.uint32(at: 12)
+        // A capture may be coded twice, the second time as a key frame. It is one picture.
+        if tick != lastTick { notePicture(at: tick, now: now) }
+        lastTick = tick
         confirm(now: now)
     }
 
