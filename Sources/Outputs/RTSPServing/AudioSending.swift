@@ -3,7 +3,6 @@ import MediaTypes
 import RTP
 import RTSP
 import ScreenRelayKit
-import Threading
 import TrackHub
 
 /// Sends a track's sound to one player: the Opus packets as they come, or what all players share of PCMU.
@@ -16,7 +15,7 @@ final class AudioSending: PlayerSending {
     private static let maxPacket = ClockRate.audio.ticks(in: .milliseconds(120))
 
     private let track: HostedTrack
-    private let wake: EventFD
+    private let wake: PlayerWake
     /// How long it waits for sound before it sends silence.
     private let timeout: Interval
     private(set) var stream: PlayerStream
@@ -25,12 +24,16 @@ final class AudioSending: PlayerSending {
     /// The time of the last packet, on the stream's clock.
     private var last: MediaTime?
     private var silence = FirstSilence()
+    /// Whether there was no room. Nothing is due then before there is some.
+    private var isBlocked = false
 
-    init(_ track: HostedTrack, _ stream: PlayerStream, wake: EventFD, timeout: Interval) {
+    init(_ track: HostedTrack, _ stream: PlayerStream, wake: PlayerWake, timeout: Interval) {
         (self.track, self.stream, self.wake, self.timeout) = (track, stream, wake, timeout)
     }
 
-    var deadline: MonotonicTime { frames == nil ? .distantFuture : min(stream.deadline, silence.due) }
+    var deadline: MonotonicTime {
+        frames == nil ? .distantFuture : min(stream.deadline, isBlocked ? .distantFuture : silence.due)
+    }
 
     func play(now: MonotonicTime) -> MonotonicTime? {
         let frames = track.subscribeToSound { [wake] in wake.signal() }
@@ -57,7 +60,8 @@ final class AudioSending: PlayerSending {
     ) throws(LinkTransportError) {
         guard let frames else { return }
         try stream.flush(over: connection, ports, now: now)
-        guard stream.hasRoom(on: connection) else { return }
+        isBlocked = !stream.hasRoom(on: connection)
+        guard !isBlocked else { return }
         // The track may have been muted since a packet came.
         for frame in frames.take() where now - frame.arrival <= Self.latest && frames.shows(frame) {
             silence.end()

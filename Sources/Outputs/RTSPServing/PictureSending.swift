@@ -2,7 +2,6 @@ import LinkTransport
 import MediaTypes
 import RTP
 import ScreenRelayKit
-import Threading
 import TrackHub
 
 /// Sends a track's pictures to one player.
@@ -31,7 +30,7 @@ final class PictureSending: PlayerSending {
     private static let still = (maxBytes: 4 << 10, restarts: Int64(3))
 
     private let track: HostedTrack
-    private let wake: EventFD
+    private let wake: PlayerWake
     /// How long after its beginning a player starts again.
     private let secondStart: Interval
     private(set) var stream: PlayerStream
@@ -61,7 +60,7 @@ final class PictureSending: PlayerSending {
 
     /// - Parameter secondStart: how long after its beginning a player starts again, because some players discard the
     ///   frames by which they have analysed the stream.
-    init(_ track: HostedTrack, _ stream: PlayerStream, wake: EventFD, secondStart: Interval) {
+    init(_ track: HostedTrack, _ stream: PlayerStream, wake: PlayerWake, secondStart: Interval) {
         (self.track, self.stream, self.wake, self.secondStart) = (track, stream, wake, secondStart)
     }
 

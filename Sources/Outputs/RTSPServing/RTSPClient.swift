@@ -3,11 +3,20 @@ import Glibc
 import LinkTransport
 import MediaTypes
 import RTSP
+import STUN
 
 /// One player's connection: reads the requests for its session, and ends with it. Belongs to the server's thread.
 final class RTSPClient {
+    /// The server's number for it.
+    let number: Int
     let connection: LinkConnection
     let session: RTSPSession
+    /// Signalled when there is something new for its session.
+    let wake: PlayerWake
+    /// What the kernel was last asked to wait for. Managed by the server's thread.
+    var registered = (reads: true, writes: false)
+    /// What the table of players has taken up. Managed by the table.
+    var noted: (isSetUp: Bool, reportAddresses: [TransportAddress]) = (false, [])
     private var reader = RTSPReader()
     /// Nothing more is read or sent, and the connection ends once all is written, or then.
     private var endsBy: MonotonicTime?
@@ -16,8 +25,8 @@ final class RTSPClient {
     /// While more than this waits to be written, no further request is read.
     private static let maxUnwritten = 256 << 10
 
-    init(_ connection: LinkConnection, _ session: RTSPSession) {
-        (self.connection, self.session) = (connection, session)
+    init(_ number: Int, _ connection: LinkConnection, _ session: RTSPSession, _ wake: PlayerWake) {
+        (self.number, self.connection, self.session, self.wake) = (number, connection, session, wake)
         keepLittleUnsent()
     }
 
@@ -34,20 +43,24 @@ final class RTSPClient {
         !session.isWaiting && endsBy == nil && connection.pendingBytes < Self.maxUnwritten
     }
 
-    /// What `poll` has to wait for.
-    var events: Int32 { (takesRequests ? POLLIN : 0) | (connection.wantsWrite ? POLLOUT : 0) }
+    /// What the kernel has to wait for.
+    var awaited: (reads: Bool, writes: Bool) { (takesRequests, connection.wantsWrite) }
 
     /// When `advance` has something to do.
     var deadline: MonotonicTime { min(session.deadline, endsBy ?? .distantFuture) }
 
-    /// Reads and answers what has come, and sends what is due. `events` are those that have come.
-    func advance(_ events: Int32, _ packets: inout PacketizedFrames, _ buffer: inout [UInt8], now: MonotonicTime) {
+    /// Reads and answers what has come, and sends what is due.
+    ///
+    /// - Parameter hasInput: whether the connection can be read from, has failed or was closed by the player.
+    func advance(
+        hasInput: Bool, _ packets: inout PacketizedFrames, _ buffer: inout [UInt8], now: MonotonicTime
+    ) {
         do {
             if connection.wantsWrite { try connection.flush() }
-            if events & POLLIN != 0 {
+            if hasInput {
+                // While nothing is read, only the end is reported.
+                guard takesRequests else { return end(because: "the connection is gone") }
                 try read(&buffer, now: now)
-            } else if events & (POLLHUP | POLLERR) != 0 {
-                return end(because: "the connection is gone")
             }
             if try session.answerWaiting(now: now) { try handleRequests(now: now) }
             try session.advance(&packets, now: now)

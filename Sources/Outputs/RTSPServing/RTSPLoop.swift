@@ -1,8 +1,8 @@
+import CLinux
 import Clocks
 import Glibc
 import LinkTransport
 import MediaTypes
-import RTSP
 import STUN
 import ScreenRelayKit
 import Synchronization
@@ -10,84 +10,129 @@ import Threading
 import WebRTC
 
 /// The server's thread: waits for connections, requests and frames.
+///
+/// A turn touches only the players for which something is due. Each has a report and a look at its track due every
+/// second, so that 500 players cause 1,000 turns per second.
 final class RTSPLoop {
+    /// How many connections are served at once. The kernel lets those that are still ready go last the next time.
+    private static let servedAtOnce = 64
+
     private let host: ScreenRelayHost
     private let access: ViewerAccess
     private let listener: LinkListener
     private let ports: RTSPPorts
-    private let wake: EventFD
+    /// The numbers of the players that have something new.
+    private let inbox: Mailbox<Int>
     private let isStopped: Flag
     private let limits: RTSPServerLimits
     private let counts: RTSPServer.Counts
     private let log: EventLog
     private let lines: LogRateLimiter
-    private var clients: [RTSPClient] = []
+    /// The players' connections are in it, by their numbers.
+    private let epoll: Int32
+    private var ready = [shim_ready](repeating: shim_ready(), count: RTSPLoop.servedAtOnce)
+    private var players = PlayerTable()
     private var frames = PacketizedFrames()
     private var buffer = [UInt8](repeating: 0, count: 64 << 10)
     /// Accepting failed; it is tried again then.
     private var acceptsFrom = MonotonicTime.zero
 
+    /// - Throws: ``RTSPServerError`` if no descriptor is left.
     init(
-        _ host: ScreenRelayHost, listener: LinkListener, ports: RTSPPorts, wake: EventFD, isStopped: Flag,
+        _ host: ScreenRelayHost, listener: LinkListener, ports: RTSPPorts, inbox: Mailbox<Int>, isStopped: Flag,
         limits: RTSPServerLimits, counts: RTSPServer.Counts, log: EventLog
-    ) {
-        (self.host, self.listener, self.ports, self.wake) = (host, listener, ports, wake)
+    ) throws(RTSPServerError) {
+        (self.host, self.listener, self.ports, self.inbox) = (host, listener, ports, inbox)
         (self.isStopped, self.limits, self.counts, self.log) = (isStopped, limits, counts, log)
         lines = LogRateLimiter(log)
         access = ViewerAccess(of: host)
+        epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+        if epoll < 0 { throw RTSPServerError("no file descriptor is left") }
+    }
+
+    deinit {
+        if epoll >= 0 { close(epoll) }
     }
 
     func run() {
-        var entries: [pollfd] = []
+        var entries = [
+            pollfd(inbox.wake.descriptor), pollfd(listener.descriptor), pollfd(ports.rtp.descriptor),
+            pollfd(ports.rtcp.descriptor), pollfd(epoll),
+        ]
         while !isStopped.isSet {
-            let now = MonotonicTime.now()
-            let accepts = now >= acceptsFrom
-            entries.removeAll(keepingCapacity: true)
-            entries.append(pollfd(wake.descriptor))
-            entries.append(pollfd(accepts ? listener.descriptor : -1))
-            entries.append(pollfd(ports.rtp.descriptor))
-            entries.append(pollfd(ports.rtcp.descriptor))
-            var deadline = accepts ? MonotonicTime.distantFuture : acceptsFrom
-            for client in clients {
-                entries.append(pollfd(client.connection.descriptor, client.events))
-                deadline = min(deadline, client.deadline)
-            }
-            waitForEvents(&entries, until: deadline)
-            if entries[0].isReady { wake.consume() }
+            let accepts = MonotonicTime.now() >= acceptsFrom
+            entries[1].fd = accepts ? listener.descriptor : -1
+            waitForEvents(&entries, until: min(players.deadline, accepts ? .distantFuture : acceptsFrom))
+            if entries[0].isReady { inbox.wake.consume() }
             if entries[2].isReady || entries[3].isReady { takeReports() }
-            for (index, client) in clients.enumerated() {
-                client.advance(Int32(entries[4 + index].revents), &frames, &buffer, now: .now())
+            if entries[4].isReady { serveReady() }
+            for number in inbox.take() {
+                if let client = players[number] { advance(client) }
             }
+            for client in players.takeDue(now: .now()) { advance(client) }
             if entries[1].isReady { accept() }
-            if clients.contains(where: \.isOver) {
-                clients.removeAll { $0.isOver }
-                frames.keep(only: clients.compactMap(\.session.track))
-            }
-            counts.sessions.store(clients.count { $0.session.isSetUp }, ordering: .relaxed)
         }
         listener.close()
-        clients.removeAll()
+        players = PlayerTable()
         counts.sessions.store(0, ordering: .relaxed)
+    }
+
+    // MARK: Players
+
+    /// Sends what is due for a client.
+    private func advance(_ client: RTSPClient, hasInput: Bool = false) {
+        client.wake.consume()
+        client.advance(hasInput: hasInput, &frames, &buffer, now: .now())
+        follow(client)
+    }
+
+    /// Waits for what the client waits for now, or removes it if it is over.
+    private func follow(_ client: RTSPClient) {
+        if client.isOver {
+            players.remove(client)
+            frames.keep(only: players.all.compactMap(\.session.track))
+        } else {
+            players.update(client)
+            let awaited = client.awaited
+            if awaited != client.registered {
+                let number = UInt64(client.number)
+                _ = shim_epoll_set(
+                    epoll, 0, client.connection.descriptor, number, awaited.reads ? 1 : 0, awaited.writes ? 1 : 0)
+                client.registered = awaited
+            }
+        }
+        counts.sessions.store(players.setUpCount, ordering: .relaxed)
     }
 
     private func takeReports() {
         let now = MonotonicTime.now()
+        var heard: [RTSPClient] = []
         ports.receive(&buffer) { bytes, peer in
-            for client in clients { client.session.takeReport(bytes, from: peer, now: now) }
+            for client in players.reporting(from: peer) {
+                client.session.takeReport(bytes, now: now)
+                heard.append(client)
+            }
+        }
+        for client in heard where !client.isOver { advance(client) }
+    }
+
+    /// Reads the requests that have come, and writes what waits where there is room.
+    private func serveReady() {
+        let count = shim_epoll_take(epoll, &ready, Int32(ready.count))
+        for place in 0..<max(0, Int(count)) {
+            let event = ready[place]
+            guard let client = players[Int(truncatingIfNeeded: event.number)] else { continue }
+            advance(client, hasInput: event.reads != 0)
         }
     }
+
+    // MARK: Connections
 
     private func accept() {
         while true {
             do throws(LinkTransportError) {
                 guard let connection = try listener.accept() else { return }
-                let session = RTSPSession(
-                    connection, host: host, access: access, ports: ports, wake: wake, limits: limits, lines: lines)
-                guard makeRoom(for: session.address) else {
-                    lines(of: session.address).warning("rtsp: too many players are connected; one is turned away")
-                    continue
-                }
-                clients.append(RTSPClient(connection, session))
+                add(connection)
             } catch {
                 // Without a free descriptor, the connection stays in the queue.
                 acceptsFrom = .now() + .milliseconds(200)
@@ -96,12 +141,28 @@ final class RTSPLoop {
         }
     }
 
+    private func add(_ connection: LinkConnection) {
+        let remote =
+            TransportAddress(peerOf: connection.descriptor) ?? TransportAddress(ipv4: 0, 0, 0, 0, port: 0)
+        guard makeRoom(for: remote.host) else {
+            return lines(of: remote.host).warning("rtsp: too many players are connected; one is turned away")
+        }
+        let number = players.takeNumber()
+        let wake = PlayerWake(number, inbox)
+        let session = RTSPSession(
+            connection, of: remote, host: host, access: access, ports: ports, wake: wake, limits: limits, lines: lines)
+        let client = RTSPClient(number, connection, session, wake)
+        players.add(client)
+        if shim_epoll_set(epoll, 1, connection.descriptor, UInt64(number), 1, 0) != 0 { client.end(because: nil) }
+        follow(client)
+    }
+
     /// Makes room for one more connection from `address` by ending the oldest of a client that has found no track yet,
     /// of the address that has the most, so that those who only connect keep no player out.
     private func makeRoom(for address: String) -> Bool {
         let key = ClientAddress.key(address)
         let isOfAddress = { (client: RTSPClient) in ClientAddress.key(client.session.address) == key }
-        let open = clients.filter { !$0.isOver }
+        let open = players.all
         let mayGo: RTSPClient?
         if !Loopback.contains(address), open.count(where: isOfAddress) >= limits.connectionsOfAddress {
             mayGo = open.first { !$0.session.isAdmitted && isOfAddress($0) }
@@ -112,7 +173,9 @@ final class RTSPLoop {
         } else {
             return true
         }
-        mayGo?.end(because: nil)
-        return mayGo != nil
+        guard let leaving = mayGo else { return false }
+        leaving.end(because: nil)
+        follow(leaving)
+        return true
     }
 }

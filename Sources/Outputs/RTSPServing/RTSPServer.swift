@@ -47,7 +47,8 @@ public final class RTSPServer: Sendable {
     /// Where it listens, with the actual port.
     public let address: ListenAddress
 
-    private let wake: EventFD
+    /// The numbers of players that have something new; its wake-up ends the server too.
+    private let inbox: Mailbox<Int>
     private let isStopped: Flag
     private let counts: Counts
     private let thread: NamedThread
@@ -76,19 +77,18 @@ public final class RTSPServer: Sendable {
         }
         guard case .tcp(_, let port) = listener.address else { throw RTSPServerError("it is not a TCP port") }
         address = ListenAddress(address: wanted.address, port: port)
-        guard let wake = EventFD() else { throw RTSPServerError("no file descriptor is left") }
+        guard let inbox = Mailbox<Int>() else { throw RTSPServerError("no file descriptor is left") }
         let counts = Counts()
         let isStopped = Flag()
         let ports = try RTSPPorts.open(beside: wanted)
         let loop = Sent(
-            RTSPLoop(
-                host, listener: listener, ports: ports, wake: wake, isStopped: isStopped, limits: limits,
-                counts: counts,
-                log: log))
+            try RTSPLoop(
+                host, listener: listener, ports: ports, inbox: inbox, isStopped: isStopped, limits: limits,
+                counts: counts, log: log))
         guard let thread = NamedThread("rtsp", blocksSignals: true, body: { loop.value.run() }) else {
             throw RTSPServerError("no thread is left")
         }
-        (self.wake, self.isStopped, self.counts, self.thread) = (wake, isStopped, counts, thread)
+        (self.inbox, self.isStopped, self.counts, self.thread) = (inbox, isStopped, counts, thread)
     }
 
     deinit { stop() }
@@ -96,7 +96,7 @@ public final class RTSPServer: Sendable {
     /// Ends all sessions and stops listening. Returns when that is done.
     public func stop() {
         isStopped.set()
-        wake.signal()
+        inbox.wake.signal()
         thread.join()
     }
 

@@ -29,7 +29,7 @@ final class RTSPSession {
     private let host: ScreenRelayHost
     private let access: ViewerAccess
     private let ports: RTSPPorts
-    private let wake: EventFD
+    private let wake: PlayerWake
     private let limits: RTSPServerLimits
     private let log: EventLog
     private let remote: TransportAddress
@@ -39,6 +39,8 @@ final class RTSPSession {
     private let clock = NTPClock(unixOffset: unixOffsetOfMonotonicClock())
 
     private var conversation = RTSPConversation(session: SecureRandom.bytes(8).hexadecimal())
+    /// Where the player's reports over UDP come from.
+    private(set) var reportAddresses: [TransportAddress] = []
     private var waiting: Waiting?
     /// Kept from a description until the player plays, so that the source goes on meanwhile.
     private var described: TrackSubscription?
@@ -60,12 +62,11 @@ final class RTSPSession {
     private static let attempts = 8
 
     init(
-        _ connection: LinkConnection, host: ScreenRelayHost, access: ViewerAccess, ports: RTSPPorts, wake: EventFD,
-        limits: RTSPServerLimits, lines: LogRateLimiter
+        _ connection: LinkConnection, of remote: TransportAddress, host: ScreenRelayHost, access: ViewerAccess,
+        ports: RTSPPorts, wake: PlayerWake, limits: RTSPServerLimits, lines: LogRateLimiter
     ) {
         (self.connection, self.host, self.access, self.ports) = (connection, host, access, ports)
-        (self.wake, self.limits) = (wake, limits)
-        remote = TransportAddress(peerOf: connection.descriptor) ?? TransportAddress(ipv4: 0, 0, 0, 0, port: 0)
+        (self.wake, self.limits, self.remote) = (wake, limits, remote)
         log = lines(of: remote.host)
         local = TransportAddress(localEndOf: connection.descriptor)?.host ?? "0.0.0.0"
     }
@@ -90,12 +91,8 @@ final class RTSPSession {
         return track == nil ? deadline : min(deadline, looksAt)
     }
 
-    /// Handles a datagram received at the port of the reports.
-    func takeReport(_ bytes: ArraySlice<UInt8>, from peer: TransportAddress, now: MonotonicTime) {
-        let isOurs = conversation.streams.contains { stream in
-            if case .udp(_, let port) = stream.transport { peer == remote.with(port: port) } else { false }
-        }
-        guard isOurs else { return }
+    /// Handles a datagram received at the port of the reports, from one of ``reportAddresses``.
+    func takeReport(_ bytes: ArraySlice<UInt8>, now: MonotonicTime) {
         lastSign = now
         // Even a datagram that is no report shows that the player is there.
         for report in (try? RTCPPacket.parse(bytes))?.flatMap(\.receptionReports) ?? [] {
@@ -122,7 +119,7 @@ final class RTSPSession {
             log.info("rtsp: \(address) has left \(track.room)/\(track.name)" + (reason.map { ": \($0)" } ?? ""))
         }
         (waiting, track, described) = (nil, nil, nil)
-        sendings = []
+        (sendings, reportAddresses) = ([], [])
         hasRoom = false
     }
 
@@ -247,6 +244,9 @@ final class RTSPSession {
         }
         let answer = conversation.setUp(
             place, media, transport, at: request.url, ports: ports.numbers, source: local, ssrc: stream.ssrc.rawValue)
+        reportAddresses = conversation.streams.compactMap { stream in
+            if case .udp(_, let port) = stream.transport { remote.with(port: port) } else { nil }
+        }
         try send(answer, to: request)
     }
 

@@ -1,10 +1,10 @@
-import MediaTypes
+package import MediaTypes
 
 /// The deadlines of numbered entries, of which the earliest is found at once: a binary heap that knows each entry's
 /// position, so that a deadline can be changed in place.
 ///
 /// The numbers are small and reused by the caller: memory is kept for all up to the highest one.
-struct DeadlineQueue {
+package struct DeadlineQueue {
     private struct Entry {
         var deadline: MonotonicTime
         var number: Int32
@@ -14,18 +14,21 @@ struct DeadlineQueue {
     /// Each number's index in the heap; -1 for a number that has no deadline.
     private var positions: [Int32] = []
 
+    /// No deadlines.
+    package init() {}
+
     /// The earliest deadline; `distantFuture` if there is none.
-    var earliest: MonotonicTime { heap.first?.deadline ?? .distantFuture }
+    package var earliest: MonotonicTime { heap.first?.deadline ?? .distantFuture }
 
     /// Removes the entry with the earliest deadline, and returns its number; nil if none is due by `now`.
-    mutating func takeFirst(dueBy now: MonotonicTime) -> Int? {
+    package mutating func takeFirst(dueBy now: MonotonicTime) -> Int? {
         guard let first = heap.first, first.deadline <= now else { return nil }
         remove(Int(first.number))
         return Int(first.number)
     }
 
     /// Sets the deadline of `number`, which may have had another one or none.
-    mutating func set(_ deadline: MonotonicTime, for number: Int) {
+    package mutating func set(_ deadline: MonotonicTime, for number: Int) {
         while positions.count <= number { positions.append(-1) }
         let entry = Entry(deadline: deadline, number: Int32(truncatingIfNeeded: number))
         let position = Int(positions[number])
@@ -40,7 +43,7 @@ struct DeadlineQueue {
     }
 
     /// Removes the deadline of `number`, if it has one.
-    mutating func remove(_ number: Int) {
+    package mutating func remove(_ number: Int) {
         guard positions.indices.contains(number), positions[number] >= 0 else { return }
         let position = Int(positions[number])
         positions[number] = -1
