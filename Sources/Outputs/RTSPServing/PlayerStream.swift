@@ -18,6 +18,8 @@ struct PlayerStream {
     /// hundreds.
     private static let burst = 16
     private static let pause = Interval.milliseconds(2)
+    /// The bytes before each packet that is interleaved with the requests.
+    private static let interleavedHeader = 4
     /// It tells a player that the streams belong together.
     private static let canonicalName = "screenrelay"
 
@@ -36,7 +38,6 @@ struct PlayerStream {
     private var owesReport = false
     private var datagrams: [[UInt8]] = []
     private var datagramsFrom = MonotonicTime.zero
-    private var packet: [UInt8] = []
 
     /// A stream that has sent nothing.
     ///
@@ -81,22 +82,33 @@ struct PlayerStream {
     mutating func send(
         _ payloads: [RTPPayload], of bytes: [UInt8], at time: MediaTime, marked: Int?, over connection: LinkConnection
     ) throws(LinkTransportError) {
+        // All packets of a frame leave with one call. Their payloads are copied once: sendmsg(2) with a piece for each
+        // header and payload took longer.
         var interleaved: [UInt8] = []
+        if case .connection = way {
+            let header = Self.interleavedHeader + RTPPacketHeader.byteCount
+            interleaved.reserveCapacity(payloads.reduce(0) { $0 + header + $1.byteCount })
+        }
         for (index, payload) in payloads.enumerated() {
-            packet.removeAll(keepingCapacity: true)
-            RTPPacketHeader(
+            let header = RTPPacketHeader(
                 marker: index == marked, payloadType: PayloadType(media.payloadType), sequenceNumber: nextNumber,
-                timestamp: timestamp(of: time), ssrc: ssrc
-            ).write(into: &packet)
-            payload.append(to: &packet, from: bytes)
+                timestamp: timestamp(of: time), ssrc: ssrc)
+            let byteCount = RTPPacketHeader.byteCount + payload.byteCount
             nextNumber = nextNumber.next
             statistics.notePacket(payloadByteCount: payload.byteCount)
             switch way {
-            case .connection(let channel, _): Self.interleave(packet, channel, into: &interleaved)
-            case .datagrams: datagrams.append(packet)
+            case .connection(let channel, _):
+                Self.beginPacket(of: byteCount, on: channel, in: &interleaved)
+                header.write(into: &interleaved)
+                payload.append(to: &interleaved, from: bytes)
+            case .datagrams:
+                var datagram: [UInt8] = []
+                datagram.reserveCapacity(byteCount)
+                header.write(into: &datagram)
+                payload.append(to: &datagram, from: bytes)
+                datagrams.append(datagram)
             }
         }
-        // All packets of a frame with one call.
         if !interleaved.isEmpty { try connection.enqueue(header: interleaved) }
     }
 
@@ -124,8 +136,7 @@ struct PlayerStream {
 
     private mutating func sendDatagrams(_ ports: RTSPPorts, now: MonotonicTime) {
         guard case .datagrams(let peer, _) = way, !datagrams.isEmpty, now >= datagramsFrom else { return }
-        var count = 0
-        while count < min(Self.burst, datagrams.count), ports.sendMedia(datagrams[count], to: peer) { count += 1 }
+        let count = ports.sendMedia(datagrams.prefix(Self.burst), to: peer)
         datagrams.removeFirst(count)
         datagramsFrom = now + Self.pause
     }
@@ -137,20 +148,23 @@ struct PlayerStream {
         statistics.noteClock(timestamp(of: mediaTime(at: now)), at: now)
         guard let report = statistics.report(ssrc: ssrc, at: now, clock: clock, rate: media.clockRate) else { return }
         owesReport = false
-        packet.removeAll(keepingCapacity: true)
+        var packet: [UInt8] = []
         report.writeCompound(canonicalName: Self.canonicalName, into: &packet)
         switch way {
         case .connection(_, let channel):
-            var bytes: [UInt8] = []
-            Self.interleave(packet, channel, into: &bytes)
-            try connection.enqueue(header: bytes)
+            var interleaved: [UInt8] = []
+            Self.beginPacket(of: packet.count, on: channel, in: &interleaved)
+            try connection.enqueue(header: interleaved + packet)
         case .datagrams(_, let peer): ports.sendReport(packet, to: peer)
         }
     }
 
-    /// `$`, the channel, the length in two bytes, the packet (RFC 2326 section 10.12).
-    private static func interleave(_ packet: [UInt8], _ channel: UInt8, into bytes: inout [UInt8]) {
-        bytes += [0x24, channel, UInt8(packet.count >> 8), UInt8(packet.count & 0xFF)]
-        bytes += packet
+    /// Appends what precedes a packet of `byteCount` bytes: `$`, the channel, the length in two bytes (RFC 2326 section
+    /// 10.12).
+    private static func beginPacket(of byteCount: Int, on channel: UInt8, in bytes: inout [UInt8]) {
+        bytes.append(0x24)
+        bytes.append(channel)
+        bytes.append(UInt8(truncatingIfNeeded: byteCount >> 8))
+        bytes.append(UInt8(truncatingIfNeeded: byteCount))
     }
 }

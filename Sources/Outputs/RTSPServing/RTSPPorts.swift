@@ -8,12 +8,16 @@ final class RTSPPorts {
     let rtp: UDPSocket
     let rtcp: UDPSocket
     let numbers: (rtp: UInt16, rtcp: UInt16)
+    private var batch = DatagramBatch()
+    /// Whether the kernel may divide a batch into its datagrams.
+    private var segments: Bool
 
     private static let attempts = 64
     /// So many datagrams are taken at a time: those who send many must not keep the thread.
     private static let maxAtOnce = 64
 
     private init(_ rtp: consuming UDPSocket, _ rtcp: consuming UDPSocket, from number: UInt16) {
+        segments = rtp.canSegment
         self.rtp = rtp
         self.rtcp = rtcp
         numbers = (number, number + 1)
@@ -37,9 +41,36 @@ final class RTSPPorts {
         throw RTSPServerError("no two UDP ports side by side are free")
     }
 
-    /// Sends a packet of RTP to a client. Returns false if there is no room now.
-    func sendMedia(_ packet: [UInt8], to peer: TransportAddress) -> Bool {
-        rtp.send(packet, along: NetworkPath(peer: peer, local: .unspecified(peer.family)))
+    /// Sends packets of RTP to a client, those of one size with one system call. Returns how many; there is no room now
+    /// for the others.
+    func sendMedia(_ packets: ArraySlice<[UInt8]>, to peer: TransportAddress) -> Int {
+        let path = NetworkPath(peer: peer, local: .unspecified(peer.family))
+        var rest = packets
+        while !rest.isEmpty {
+            batch.removeAll()
+            for packet in rest {
+                guard batch.takes(packet, along: path) else { break }
+                batch.append(packet, along: path)
+            }
+            let count = sendBatch(along: path)
+            rest = rest.dropFirst(count)
+            if count < batch.count { break }
+        }
+        return packets.count - rest.count
+    }
+
+    /// Sends the packets of the batch. Returns how many.
+    private func sendBatch(along path: NetworkPath) -> Int {
+        if batch.count > 1, segments {
+            switch rtp.send(batch.bytes, inSegmentsOf: batch.segmentByteCount, along: path) {
+            case .done: return batch.count
+            case .noRoom: return 0
+            case .unsupported(let isForever): segments = !isForever
+            }
+        }
+        var count = 0
+        while count < batch.count, rtp.send(batch[count], along: path) { count += 1 }
+        return count
     }
 
     /// Sends a report; one that can't be sent now is lost.

@@ -2,31 +2,34 @@
 /// datagram costs is the call and its way through the kernel.
 ///
 /// The kernel divides the bytes into datagrams of one size, so all but the last have that size, and the last one is not
-/// longer. Owned by the media thread.
-struct DatagramBatch {
+/// longer. Belongs to one thread.
+package struct DatagramBatch {
     /// The most datagrams of a batch. More than a picture of moving text has; the gain of still more is small, and a
     /// longer burst could overflow a queue on the path.
     private static let limit = 16
 
     /// The datagrams, one after the other.
-    private(set) var bytes: [UInt8] = []
+    package private(set) var bytes: [UInt8] = []
     /// The path of all datagrams; nil if there are none.
-    private(set) var path: NetworkPath?
+    package private(set) var path: NetworkPath?
     /// The number of datagrams.
-    private(set) var count = 0
+    package private(set) var count = 0
     /// The size of each datagram but the last one.
-    private(set) var segmentByteCount = 0
+    package private(set) var segmentByteCount = 0
     /// Whether the last datagram is shorter, so that none may follow.
     private var isClosed = false
 
+    /// An empty batch.
+    package init() {}
+
     /// Whether `datagram` can be appended.
-    func takes(_ datagram: [UInt8], along path: NetworkPath) -> Bool {
+    package func takes(_ datagram: [UInt8], along path: NetworkPath) -> Bool {
         guard let current = self.path else { return true }
         return !isClosed && count < Self.limit && datagram.count <= segmentByteCount && current == path
     }
 
     /// Appends a datagram that the batch ``takes(_:along:)``.
-    mutating func append(_ datagram: [UInt8], along path: NetworkPath) {
+    package mutating func append(_ datagram: [UInt8], along path: NetworkPath) {
         if self.path == nil {
             self.path = path
             segmentByteCount = datagram.count
@@ -37,12 +40,12 @@ struct DatagramBatch {
     }
 
     /// The datagram at `index`.
-    subscript(index: Int) -> ArraySlice<UInt8> {
+    package subscript(index: Int) -> ArraySlice<UInt8> {
         bytes[(index * segmentByteCount)..<min((index + 1) * segmentByteCount, bytes.count)]
     }
 
     /// Empties the batch, and keeps its memory.
-    mutating func removeAll() {
+    package mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
         path = nil
         count = 0

@@ -10,7 +10,7 @@ package struct UDPSocket: ~Copyable, Sendable {
     package let descriptor: Int32
     private let family: Int32
     /// Whether the kernel divides what it is given into datagrams (UDP GSO).
-    let canSegment: Bool
+    package let canSegment: Bool
 
     /// Binds the socket to `address`. The IPv6 wildcard also receives IPv4. If the kernel has no IPv6, the socket is
     /// bound to the IPv4 wildcard instead.
@@ -70,13 +70,13 @@ package struct UDPSocket: ~Copyable, Sendable {
     package func send(_ datagram: [UInt8], along path: NetworkPath) -> Bool { send(datagram[...], along: path) }
 
     /// Sends `datagram` along `path`, as the method for an array does.
-    func send(_ datagram: ArraySlice<UInt8>, along path: NetworkPath) -> Bool {
+    package func send(_ datagram: ArraySlice<UInt8>, along path: NetworkPath) -> Bool {
         let number = datagram.withUnsafeBytes { send($0, segment: 0, along: path) }
         return number != EAGAIN
     }
 
     /// What became of several datagrams.
-    enum SegmentedResult {
+    package enum SegmentedResult {
         /// They were sent, or are lost on the path.
         case done
         /// The socket has no room now for any of them; `poll` reports when it has.
@@ -88,7 +88,7 @@ package struct UDPSocket: ~Copyable, Sendable {
 
     /// Sends `bytes` along `path` as datagrams of `segment` bytes, of which the last one may be shorter. Only if
     /// ``canSegment``.
-    func send(_ bytes: [UInt8], inSegmentsOf segment: Int, along path: NetworkPath) -> SegmentedResult {
+    package func send(_ bytes: [UInt8], inSegmentsOf segment: Int, along path: NetworkPath) -> SegmentedResult {
         switch bytes.withUnsafeBytes({ send($0, segment: UInt16(segment), along: path) }) {
         case EAGAIN: .noRoom
         // A network interface without checksums of its own (udp(7)).
