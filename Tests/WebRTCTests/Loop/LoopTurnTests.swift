@@ -48,7 +48,7 @@ struct LoopTurnTests {
         let loop = MediaLoop(
             LoopGroup.first, of: group, sockets: sockets, context: rig.context, stunServers: [],
             sharedAddresses: SharedAddresses(), lines: LogRateLimiter(.silent))
-        for peer in rig.peers { loop.sessions.add(peer.session) { _ in } }
+        for peer in rig.peers { loop.sessions.add(peer.session, now: rig.now) { _ in } }
         let stranger = try DatagramSocket(to: address)
         for _ in 0..<count { stranger.send([0xFF]) }
         loop.receive(now: rig.now)

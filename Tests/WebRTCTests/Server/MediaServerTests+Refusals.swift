@@ -88,7 +88,7 @@ extension MediaServerTests {
     func halfOpen() throws {
         var configuration = MediaServerConfiguration(bind: loopback)
         configuration.threadCount = 1
-        configuration.halfOpenLimit = 2
+        configuration.halfOpenLimits = SessionTable.HalfOpenLimits(count: 2, time: .zero)
         let server = try MediaServer(configuration, log: .silent)
         defer { server.stop() }
         let (hub, _) = makeHub()
@@ -106,6 +106,19 @@ extension MediaServerTests {
         #expect(strangers[1].end == MediaLoop.superfluous && strangers[2].end == nil)
         #expect(viewer.end == nil && pushed.end == nil && next.end == nil)
         #expect(hub.viewers == 4)
+    }
+
+    @Test("viewers that join at once all get the time to connect, even if they are too many")
+    func crowd() throws {
+        var configuration = MediaServerConfiguration(bind: loopback)
+        configuration.threadCount = 1
+        configuration.halfOpenLimits = SessionTable.HalfOpenLimits(count: 2, time: .seconds(600))
+        let server = try MediaServer(configuration, log: .silent)
+        defer { server.stop() }
+        let (hub, _) = makeHub()
+        let viewers = try (0..<5).map { _ in try SocketViewer(of: server, watching: hub, at: address(of: server)) }
+        for viewer in viewers { try viewer.connect() }
+        #expect(viewers.allSatisfy { $0.end == nil } && hub.viewers == 5)
     }
 
     @Test("a check for an unknown name gets no answer, and garbage disturbs nobody")

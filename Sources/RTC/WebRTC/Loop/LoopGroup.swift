@@ -20,11 +20,6 @@ final class LoopGroup: Sendable {
     /// as much work as a session.
     private static let sentPerReceived = 8
 
-    /// How many sessions that peers ask for may be without a connection, in all loops together. A handshake takes up to
-    /// 65 KB, and longer than a few seconds only on bad paths; beyond the limit, the oldest one makes room, since
-    /// refusals would let those who never finish keep viewers out.
-    static let halfOpenLimit = 512
-
     /// How many sessions the first loop usually has before others get any: each thread is woken for each frame.
     static let usualSessionsAlone = 32
 

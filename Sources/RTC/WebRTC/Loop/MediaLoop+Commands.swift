@@ -58,11 +58,12 @@ extension MediaLoop {
         now: MonotonicTime
     ) {
         let session = PeerSession(parameters, role: role, context: context, sink: self, now: now)
-        sessions.add(session, onEnd: callback)
+        sessions.add(session, now: now, onEnd: callback)
         note(session)
-        guard let oldest = sessions.takeSuperfluous() else { return }
-        oldest.close(now: now, reason: Self.superfluous)
-        remove(oldest)
+        while let oldest = sessions.takeSuperfluous(now: now) {
+            oldest.close(now: now, reason: Self.superfluous)
+            remove(oldest)
+        }
     }
 
     /// Answers a command that was posted after the end of the media thread.

@@ -68,7 +68,7 @@ final class MediaLoop {
     init(
         _ index: Int, of group: LoopGroup, sockets: consuming MediaSockets, context: DTLSContext,
         stunServers: [STUNServerName], sharedAddresses: SharedAddresses, lagLimits: LoopLag.Limits = LoopLag.Limits(),
-        halfOpenLimit: Int = LoopGroup.halfOpenLimit, lines: LogRateLimiter
+        halfOpenLimits: SessionTable.HalfOpenLimits = SessionTable.HalfOpenLimits(), lines: LogRateLimiter
     ) {
         load = LoopLoad(lagLimits, now: .now())
         streamBuffer = sockets.takesConnections ? [UInt8](repeating: 0, count: 16 << 10) : []
@@ -79,8 +79,9 @@ final class MediaLoop {
             adopts: sockets.takesConnections && group.loops.count > 1)
         self.context = context
         (self.group, self.index) = (group, index)
-        sessions = SessionTable(
-            sharing: group.addresses, by: index, halfOpenLimit: max(1, halfOpenLimit / group.loops.count))
+        var ownLimits = halfOpenLimits
+        ownLimits.count = max(1, halfOpenLimits.count / group.loops.count)
+        sessions = SessionTable(sharing: group.addresses, by: index, halfOpenLimits: ownLimits)
         inbox = group.loops[index].inbox
         passed = [ReceivedDatagrams](repeating: ReceivedDatagrams(), count: group.loops.count)
         stunQueries = STUNQueries(stunServers)

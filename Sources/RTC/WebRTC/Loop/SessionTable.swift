@@ -7,6 +7,16 @@ import STUN
 ///
 /// Sans-IO. Belongs to the media thread.
 struct SessionTable {
+    /// When sessions that peers have asked for, and that aren't connected, make room for others.
+    struct HalfOpenLimits: Sendable {
+        /// How many there may be, in all loops together. A handshake takes up to 65 KB. Beyond the limit, the oldest
+        /// one makes room, since refusals would let peers that never finish keep viewers out.
+        var count = 512
+        /// How long each has to connect even if there are more. Only a bad path takes longer, so hundreds of viewers
+        /// that join at once don't end each other's sessions.
+        var time = Interval.seconds(2)
+    }
+
     private var sessions: [MediaSessionID: PeerSession] = [:]
     private var onEnd: [MediaSessionID: @Sendable (String) -> Void] = [:]
     private var byUfrag: [String: PeerSession] = [:]
@@ -15,15 +25,15 @@ struct SessionTable {
     private var slots: [PeerSession?] = []
     private var freeSlots: [Int] = []
     private var deadlines = DeadlineQueue()
-    /// The sessions that peers have asked for, the oldest first; connected ones may be left out.
-    private var arrived: [PeerSession] = []
-    private let halfOpenLimit: Int
+    /// The sessions that peers have asked for and when, the oldest first; connected ones may be left out.
+    private var arrived: [(session: PeerSession, time: MonotonicTime)] = []
+    private let halfOpenLimits: HalfOpenLimits
 
-    /// The sessions of `loop`, whose addresses are in `shared` as well if there are other loops. At most
-    /// `halfOpenLimit` of those that peers ask for may be without a connection.
-    init(sharing shared: LoopsByAddress? = nil, by loop: Int = 0, halfOpenLimit: Int) {
+    /// The sessions of `loop`, whose addresses are in `shared` as well if there are other loops. `halfOpenLimits` are
+    /// this loop's own.
+    init(sharing shared: LoopsByAddress? = nil, by loop: Int = 0, halfOpenLimits: HalfOpenLimits) {
         byPeer = SessionsByAddress(sharedIn: shared, by: loop)
-        self.halfOpenLimit = halfOpenLimit
+        self.halfOpenLimits = halfOpenLimits
     }
 
     var all: Dictionary<MediaSessionID, PeerSession>.Values { sessions.values }
@@ -34,7 +44,9 @@ struct SessionTable {
     subscript(address: TransportAddress) -> PeerSession? { byPeer[address] }
 
     /// Adds a session. When it is over, `callback` is to be called with the reason.
-    mutating func add(_ session: PeerSession, onEnd callback: @escaping @Sendable (String) -> Void) {
+    mutating func add(
+        _ session: PeerSession, now: MonotonicTime, onEnd callback: @escaping @Sendable (String) -> Void
+    ) {
         sessions[session.id] = session
         for ufrag in session.ice.localUfrags { byUfrag[ufrag] = session }
         onEnd[session.id] = callback
@@ -46,14 +58,16 @@ struct SessionTable {
             slots.append(session)
         }
         // A session with a server is one that the host has asked for.
-        if !session.ice.isControlling { arrived.append(session) }
+        if !session.ice.isControlling { arrived.append((session, now)) }
     }
 
-    /// The oldest session that isn't connected, if there are too many of them; it is to be closed and removed.
-    mutating func takeSuperfluous() -> PeerSession? {
-        guard arrived.count > halfOpenLimit else { return nil }
-        arrived.removeAll(where: \.isConnected)
-        return arrived.count > halfOpenLimit ? arrived.removeFirst() : nil
+    /// The oldest session that isn't connected, if there are too many of them and it has had its time; it is to be
+    /// closed and removed.
+    mutating func takeSuperfluous(now: MonotonicTime) -> PeerSession? {
+        guard arrived.count > halfOpenLimits.count else { return nil }
+        arrived.removeAll { $0.session.isConnected }
+        guard arrived.count > halfOpenLimits.count, now - arrived[0].time >= halfOpenLimits.time else { return nil }
+        return arrived.removeFirst().session
     }
 
     /// Removes a session, and returns the callback to call with the reason.
@@ -61,7 +75,7 @@ struct SessionTable {
         sessions[session.id] = nil
         for ufrag in session.ice.localUfrags { byUfrag[ufrag] = nil }
         byPeer.remove(session)
-        arrived.removeAll { $0 === session }
+        arrived.removeAll { $0.session === session }
         if slots[session.slot] === session {
             deadlines.remove(session.slot)
             slots[session.slot] = nil

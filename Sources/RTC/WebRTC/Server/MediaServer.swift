@@ -67,7 +67,7 @@ public final class MediaServer: SessionServer {
         let context = self.context
         let sharedAddresses = self.sharedAddresses
         let stunServers = Self.stunServers(configuration, log)
-        let (lagLimits, halfOpenLimit) = (configuration.lagLimits, configuration.halfOpenLimit)
+        let (lagLimits, halfOpenLimits) = (configuration.lagLimits, configuration.halfOpenLimits)
         let lines = LogRateLimiter(log)
         var threads: [NamedThread] = []
         for (index, handover) in handovers.enumerated() {
@@ -76,7 +76,7 @@ public final class MediaServer: SessionServer {
                 MediaLoop(
                     index, of: group, sockets: sockets, context: context,
                     stunServers: index == LoopGroup.first ? stunServers : [], sharedAddresses: sharedAddresses,
-                    lagLimits: lagLimits, halfOpenLimit: halfOpenLimit, lines: lines
+                    lagLimits: lagLimits, halfOpenLimits: halfOpenLimits, lines: lines
                 ).run()
             }
             guard let started else {

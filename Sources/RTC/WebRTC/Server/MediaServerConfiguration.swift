@@ -14,8 +14,8 @@ public struct MediaServerConfiguration: Sendable {
     public var sessionRefusal: @Sendable () -> String? = { nil }
     /// When a media thread is too late for further sessions.
     var lagLimits = LoopLag.Limits()
-    /// How many sessions that peers ask for may be without a connection.
-    var halfOpenLimit = LoopGroup.halfOpenLimit
+    /// When sessions that aren't connected make room for others.
+    var halfOpenLimits = SessionTable.HalfOpenLimits()
     /// What returns the memory of ended sessions to the system.
     var freedMemory = FreedMemory()
     /// The number of media threads, from 1 to ``LoopGroup/limit``, among which all sessions are divided; nil for what
