@@ -22,6 +22,7 @@ test("a link's room is read as it was meant", () => {
   assert.equal(read("#100%,x").name, "100%");
   assert.equal(chinese.socket, "wss://desk.example:8080/ws?room=%E6%88%BF%E9%97%B4");
   assert.equal(read("#a&b%2Csecret").socket, "wss://desk.example:8080/ws?room=a%26b");
+  assert.equal(read("#a%252Csecret").socket, "wss://desk.example:8080/ws?room=a", "a link that was encoded twice");
   assert.ok(!chinese.isLoopback);
   assert.ok(read("#a", "[::1]").isLoopback);
   assert.ok(read("#a", "127.0.0.9").isLoopback);

@@ -11,12 +11,14 @@ export function readLink(location) {
   }
   room = room.trim();
   const name = room.split(",", 1)[0];
+  // The comma of a link that a program has encoded twice is still encoded; the token behind it isn't sent either.
+  const sent = encodeURIComponent(name.split(/%2c/i, 1)[0]);
   const host = location.hostname.replace(/^\[|\]$/g, "");
   return {
     room,
     name,
     // The name is for a proxy in front of several hosts. The first script of index.html opens the same address.
-    socket: `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws?room=${encodeURIComponent(name)}`,
+    socket: `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws?room=${sent}`,
     isLoopback: host === "localhost" || host.endsWith(".localhost") || host === "::1" || /^127(\.\d+){3}$/.test(host),
   };
 }
