@@ -39,6 +39,18 @@ struct DatagramBatchTests {
         #expect((8...64).contains(count))
     }
 
+    @Test("batches that the kernel refuses on the route to one peer are still tried for others")
+    func refusedRoute() {
+        var segmentation = Segmentation(isAvailable: true)
+        var other = path
+        other.peer = TransportAddress(ipv4: 192, 0, 2, 1, port: 9)
+        segmentation.refuse(path.peer)
+        #expect(!segmentation.allows(path.peer) && segmentation.allows(other.peer))
+        for port in UInt16(1)...5000 { segmentation.refuse(TransportAddress(ipv4: 192, 0, 2, 2, port: port)) }
+        #expect(segmentation.allows(path.peer), "it isn't kept forever")
+        #expect(!Segmentation(isAvailable: false).allows(path.peer))
+    }
+
     @Test(
         "the kernel divides a batch into its datagrams, from the address that the peer knows", arguments: [false, true])
     func segments(isIPv6: Bool) throws {

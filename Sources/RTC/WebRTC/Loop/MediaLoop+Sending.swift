@@ -25,13 +25,13 @@ extension MediaLoop: DatagramSink {
     func sendBatch() -> Bool {
         guard let path = batch.path else { return true }
         defer { batch.removeAll() }
-        if batch.count > 1, segments {
+        if batch.count > 1, segmentation.allows(path.peer) {
             switch socket.udp.send(batch.bytes, inSegmentsOf: batch.segmentByteCount, along: path) {
             case .done: return true
             case .noRoom:
                 for index in 0..<batch.count { hold(Array(batch[index]), along: path) }
                 return false
-            case .unsupported(let isForever): segments = !isForever
+            case .unsupported(let isForever): if isForever { segmentation.refuse(path.peer) }
             }
         }
         for index in 0..<batch.count {

@@ -53,8 +53,8 @@ final class MediaLoop {
     var entries: [pollfd]
     /// The datagrams of one session that leave together.
     var batch = DatagramBatch()
-    /// Whether the kernel may divide a batch into its datagrams.
-    var segments: Bool
+    /// Whose batches the kernel may divide into their datagrams.
+    var segmentation: Segmentation
     /// The datagrams that the socket had no room for.
     var waiting = WaitingDatagrams()
     /// What was received for each loop in this turn.
@@ -73,7 +73,7 @@ final class MediaLoop {
         load = LoopLoad(lagLimits, now: .now())
         streamBuffer = sockets.takesConnections ? [UInt8](repeating: 0, count: 16 << 10) : []
         socket = sockets.datagrams
-        segments = socket.udp.canSegment
+        segmentation = Segmentation(isAvailable: socket.udp.canSegment)
         streams = StreamConnections(
             sockets.listener, maxLength: Self.datagramRoom, admission: group.connections, loop: index,
             adopts: sockets.takesConnections && group.loops.count > 1)

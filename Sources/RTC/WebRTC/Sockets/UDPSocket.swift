@@ -91,7 +91,7 @@ package struct UDPSocket: ~Copyable, Sendable {
     package func send(_ bytes: [UInt8], inSegmentsOf segment: Int, along path: NetworkPath) -> SegmentedResult {
         switch bytes.withUnsafeBytes({ send($0, segment: UInt16(segment), along: path) }) {
         case EAGAIN: .noRoom
-        // A network interface without checksums of its own (udp(7)).
+        // A route through IPsec, or a network interface that computes no checksums (udp(7)).
         case EIO: .unsupported(isForever: true)
         case EINVAL, EMSGSIZE, EOPNOTSUPP: .unsupported(isForever: false)
         default: .done
