@@ -251,10 +251,11 @@ struct MediaThreadGroupTests {
         #expect(group.loops.dropFirst().allSatisfy { $0.sessionCount == 4 })
     }
 
-    @Test("one or two processors have one thread, and no machine has more than eight")
+    @Test("one or two processors have one thread, and no machine has more than eight; a quota counts as processors")
     func threadCount() {
         defer { server.stop() }
         #expect([1, 2, 3, 8, 64].map(LoopGroup.count(forProcessors:)) == [1, 1, 3, 8, 8])
-        #expect((1...8).contains(LoopGroup.usualCount))
+        #expect((1...8).contains(LoopGroup.usualCount(within: nil)))
+        #expect(LoopGroup.usualCount(within: 1) == 1 && LoopGroup.usualCount(within: 2) == 1)
     }
 }

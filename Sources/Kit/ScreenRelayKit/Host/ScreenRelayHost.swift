@@ -68,6 +68,7 @@ public final class ScreenRelayHost: Sendable {
             bind: configuration.mediaAddress, advertised: configuration.advertised)
         mediaConfiguration.stunServers = configuration.iceServers.compactMap(\.stunAddress)
         mediaConfiguration.reservedTCPPorts = Set(configuration.listen.map(\.port))
+        mediaConfiguration.processorLimit = ProcessorQuota().processors
         let memory = MemoryAdmission(log: log)
         let memoryRefusal: @Sendable () -> String? = { memory.refusal() }
         mediaConfiguration.sessionRefusal = configuration.sessionRefusal ?? memoryRefusal

@@ -44,8 +44,11 @@ final class LoopGroup: Sendable {
         addresses = loops.count > 1 ? LoopsByAddress() : nil
     }
 
-    /// The usual number of threads on this machine.
-    static var usualCount: Int { count(forProcessors: Int(shim_processor_count())) }
+    /// The usual number of threads on this machine, for a process that may take `limit` processors. More threads than
+    /// that would each have too little to do to be taken for overloaded (``LoopLag/Limits/busyShare``).
+    static func usualCount(within limit: Int?) -> Int {
+        count(forProcessors: min(Int(shim_processor_count()), limit ?? .max))
+    }
 
     /// The number of threads for this number of processors. With two, capture and its encoder need the other one.
     static func count(forProcessors processors: Int) -> Int { processors <= 2 ? 1 : min(processors, limit) }

@@ -56,7 +56,8 @@ public final class MediaServer: SessionServer {
         port = sockets.address.port
         takesConnections = sockets.takesConnections
         addresses = Self.hostAddresses(bind: configuration.bind, port: port, advertised: configuration.advertised)
-        let (count, alone) = (configuration.threadCount ?? LoopGroup.usualCount, LoopGroup.usualSessionsAlone)
+        let count = configuration.threadCount ?? LoopGroup.usualCount(within: configuration.processorLimit)
+        let alone = LoopGroup.usualSessionsAlone
         guard let group = LoopGroup(count: count, sessionsAlone: configuration.threadCount == nil ? alone : 0) else {
             throw .system("no descriptor left for the media threads")
         }

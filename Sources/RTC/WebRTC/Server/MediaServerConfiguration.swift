@@ -21,6 +21,8 @@ public struct MediaServerConfiguration: Sendable {
     /// The number of media threads, from 1 to ``LoopGroup/limit``, among which all sessions are divided; nil for what
     /// is usual on this machine, where the first thread has some sessions before others get any.
     var threadCount: Int?
+    /// The number of processors that the process may take, if that is less than the machine has; nil for no such limit.
+    public var processorLimit: Int?
     /// TCP ports that the program needs for something else. Peers connect over TCP on the port of the same number as
     /// the UDP port, unless it is one of these.
     public var reservedTCPPorts: Set<UInt16> = []
