@@ -131,6 +131,22 @@ struct ServerKeyFrameTests {
         #expect(zip(media, media.dropFirst()).allSatisfy { $0.timestamp.distance(to: $1.timestamp) >= 0 })
         // The source's rate is for others too, so it is the same all the time.
         #expect(rig.source.rates.isEmpty)
+        #expect(rig.feed.low?.history.count == 0, "the host's frames are not kept")
+    }
+
+    @Test("a server that leaves while it gets the host's frames ends the host's encoder")
+    func leaving() throws {
+        let scroll = try Scroll()
+        let rig = scroll.rig
+        _ = scroll.join()
+        scroll.run(for: .milliseconds(300))
+        _ = scroll.join()
+        scroll.run(for: .milliseconds(200))
+        #expect(rig.source.lowRate != nil)
+        scroll.server.session.close(now: rig.now)
+        scroll.server.session.watched?.leave()
+        scroll.run(for: .milliseconds(100))
+        #expect(rig.source.lowRate == nil && rig.feed.low?.sessionCount == 0)
     }
 
     @Test("however many join one after the other, each gets one within 0.5 s, and the source is asked every 2 s")

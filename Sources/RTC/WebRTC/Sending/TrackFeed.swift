@@ -115,6 +115,7 @@ final class TrackFeed {
         lostFrames = 0
         hasBegun = false
         startFrame = nil
+        history.removeAll()
         paths = PathReport()
     }
 
