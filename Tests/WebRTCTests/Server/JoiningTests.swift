@@ -222,6 +222,23 @@ struct JoiningTests {
         #expect((1...rig.published.count).contains(rig.feed.record.drops.slowPathFrames))
     }
 
+    @Test("the frames that a slow viewer skips all count, those that come while it waits for a key frame included")
+    func skippedFrames() throws {
+        let rig = try Rig()
+        let peer = try rig.join()
+        rig.publish { Pictures.idr(20_000, captured: $0) }
+        rig.run(for: .seconds(1))
+        for index in UInt64(0)..<600 { rig.publish { Pictures.delta(8_000, seed: index, captured: $0) } }
+        for index in UInt64(600)..<620 {
+            rig.run(for: .milliseconds(10))
+            rig.publish { Pictures.delta(500, seed: index, captured: $0) }
+        }
+        rig.publish { Pictures.idr(20_000, seed: 1, captured: $0) }
+        rig.run(for: .seconds(2))
+        #expect(peer.wholePictures.last == rig.published.last?.contents)
+        #expect(peer.wholePictures.count + rig.feed.record.drops.slowPathFrames == rig.published.count)
+    }
+
     @Test("what has passed is shown a millisecond apart to who joins late, and what follows at its own times")
     func backlog() throws {
         let rig = try Rig()

@@ -14,6 +14,8 @@ protocol LayerSwitching {
     var sourceKeyFrameAskedAt: MonotonicTime? { get set }
     /// When frames of the low layer were last left out because they were old.
     var skippedAt: MonotonicTime? { get set }
+    /// Behind the skipped frames that have been counted, while the session waits for the key frame that ends them.
+    var skippedEnd: FrameNumber? { get set }
     /// The number of pictures sent completely.
     var framesSent: Int { get }
     /// The frame of which something is sent next; nil while it waits for a key frame.
@@ -24,7 +26,7 @@ protocol LayerSwitching {
     /// The key frame of `feed` that this session can begin with.
     func start(of feed: TrackFeed) -> FrameNumber?
     /// Waits for a key frame of ``feed``. What was sent before is never retransmitted, because it may be of the other
-    /// layer.
+    /// layer. Further skipped frames don't count, for the same reason.
     mutating func restartForgettingSent()
 }
 
@@ -91,16 +93,27 @@ extension LayerSwitching {
         // From a key frame that is being sent already, it would all be sent again.
         if let start = start(of: feed), start <= number, !isLate(start, of: feed, at: plan.estimate) { return }
         skippedAt = now
-        countSkipped(from: number)
         feed.lowerRate(to: max(plan.estimate, WatchedTracks.minLowRate), now: now)
         restartForgettingSent()
+        countSkipped(from: number)
     }
 
-    /// Counts the frames from `number` on that the session skips, up to the key frame with which it can go on. Frames
-    /// that the track has hidden don't count.
-    func countSkipped(from number: FrameNumber) {
+    /// Counts the frames from `number` on that the session skips, up to the key frame with which it can go on, if there
+    /// is one. ``countSkipped(upTo:)`` counts those that follow. Frames that the track has hidden don't count.
+    mutating func countSkipped(from number: FrameNumber) {
         let first = max(number, feed.hiddenEnd)
-        let start = feed.startFrame.flatMap { $0 >= first ? $0 : nil } ?? feed.history.next
+        let start = feed.startFrame.flatMap { $0 >= first ? $0 : nil }
+        // Never before `first`, if all of them were hidden.
+        let end = max(start ?? feed.history.next, first)
+        feed.record.drops.slowPathFrames += Int(clamping: end.rawValue - first.rawValue)
+        skippedEnd = end
+    }
+
+    /// Counts the frames that were skipped since ``countSkipped(from:)``: the session goes on with `start`.
+    mutating func countSkipped(upTo start: FrameNumber) {
+        guard let end = skippedEnd else { return }
+        skippedEnd = nil
+        let first = max(end, feed.hiddenEnd)
         if start > first { feed.record.drops.slowPathFrames += Int(clamping: start.rawValue - first.rawValue) }
     }
 

@@ -45,6 +45,7 @@ extension TrackSender {
 
     mutating func restartForgettingSent() {
         stream.forgetSent()
+        skippedEnd = nil
         position = .waiting(askedAt: nil)
     }
 }

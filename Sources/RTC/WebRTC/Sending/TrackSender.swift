@@ -53,6 +53,7 @@ struct TrackSender: LayerSwitching {
     var layerChange: String?
     var sourceKeyFrameAskedAt: MonotonicTime?
     var skippedAt: MonotonicTime?
+    var skippedEnd: FrameNumber?
     private let protector: SRTPSession
     let formats: StreamFormats
     private let canonicalName: String
@@ -181,6 +182,7 @@ struct TrackSender: LayerSwitching {
         if let start, !isTooLate {
             position = .at(frame: start, packet: 0, time: nil)
             beganAt = now
+            countSkipped(upTo: start)
             if lastTicks == .min { beginBacklog(at: start) }
             return true
         }

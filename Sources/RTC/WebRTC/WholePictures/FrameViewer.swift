@@ -39,6 +39,7 @@ struct FrameViewer: LayerSwitching, TrackViewer {
     var layerChange: String?
     var sourceKeyFrameAskedAt: MonotonicTime?
     var skippedAt: MonotonicTime?
+    var skippedEnd: FrameNumber?
     private(set) var framesSent = 0
     private(set) var nextFrame: FrameNumber?
     /// The reason that the session is over; nil while it isn't.
@@ -134,6 +135,7 @@ struct FrameViewer: LayerSwitching, TrackViewer {
 
     mutating func restartForgettingSent() {
         nextFrame = nil
+        skippedEnd = nil
         askedAt = nil
     }
 
@@ -155,13 +157,14 @@ struct FrameViewer: LayerSwitching, TrackViewer {
                 guard let start, !isLate else { return ask(isLate: isLate, now: now) }
                 nextFrame = start
                 beganAt = now
+                countSkipped(upTo: start)
                 continue
             }
             guard number < feed.history.next else { return }
             guard let frame = feed.history.frame(number), Self.decodes(frame.format) else {
                 // It is so late that the frame is gone, or the format has changed and is about to change again.
-                if number < feed.history.oldest { countSkipped(from: number) }
                 restartForgettingSent()
+                if number < feed.history.oldest { countSkipped(from: number) }
                 continue
             }
             guard rate.hasRoom(for: frame.coded.bytes.count, now: now) else { return }
