@@ -463,7 +463,10 @@ let package = Package(
             ]),
         tests(
             "CommandsTests",
-            ["Commands", "CommandLine", "MediaTypes", "ScreenRelayKit", "TestSupport", "Threading"]),
+            [
+                "ByteCoding", "Commands", "CommandLine", "MediaTypes", "OutputLife", "Pushing", "ScreenRelayKit",
+                "TestSupport", "Threading",
+            ]),
         tests(
             "DiagnosisTests",
             ["Diagnosis", "MediaTypes", "STUN", "ScreenRelayKit", "SecureTransport", "Signalling", "TestSupport"],

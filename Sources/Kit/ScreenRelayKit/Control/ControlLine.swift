@@ -1,11 +1,11 @@
 import Signalling
 
 /// The lines of the control socket, each ended by a line feed. A request has at most 8192 bytes, for the URL of a push,
-/// and an answer at most 512; an answer to `status` has at most 8192 bytes, and one that lists something at most 4 MiB.
+/// and an answer at most 512; an answer to `status` has at most 32 KiB, and one that lists something at most 4 MiB.
 enum ControlLine {
     static let requestLimit = 8192
     static let answerLimit = 512
-    static let longAnswerLimit = 8192
+    static let longAnswerLimit = 32 << 10
     static let listLimit = 4 << 20
     /// How long either end waits for the other, in total.
     static let timeoutMilliseconds: Int64 = 2000

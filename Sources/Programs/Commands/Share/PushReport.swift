@@ -6,7 +6,8 @@ import Pushing
 struct PushReport {
     /// The most pushes that are reported.
     static let limit = 8
-    /// The most characters of a URL and of a reason, so that the answer stays within its limit.
+    /// The most Unicode scalars of a URL and of a reason, so that the answer stays within its limit: a character may
+    /// have any number of them.
     private static let textLimit = 128
 
     let number: Int
@@ -16,8 +17,8 @@ struct PushReport {
 
     /// For people, with the first part of the reason: semicolons separate the parts of `status`.
     var line: String {
-        let reason = reason.map { ": \($0.prefix { $0 != ";" }.prefix(Self.textLimit))" }
-        return "push \(number) \(label.description.prefix(Self.textLimit)): \(text)" + (reason ?? "")
+        let reason = reason.map { ": " + Self.beginning(of: String($0.prefix { $0 != ";" })) }
+        return "push \(number) \(Self.beginning(of: label.description)): \(text)" + (reason ?? "")
     }
 
     /// For programs.
@@ -25,10 +26,14 @@ struct PushReport {
         JSONObject {
             $0.add("id", number)
             $0.add("name", label.name)
-            $0.add("to", String(label.target.description.prefix(Self.textLimit)))
+            $0.add("to", Self.beginning(of: label.target.description))
             $0.add("state", state.rawValue)
-            $0.add("reason", reason.map { String($0.prefix(Self.textLimit)) })
+            $0.add("reason", reason.map(Self.beginning(of:)))
         }
+    }
+
+    private static func beginning(of text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.prefix(textLimit)))
     }
 
     private var text: String {
