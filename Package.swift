@@ -76,7 +76,7 @@ let package = Package(
             name: "ScreenRelayParsing",
             targets: [
                 "MediaTypes", "ByteCoding", "H264", "CaptureLink", "Recording", "Inspection", "Exporting", "Replaying",
-                "STUN", "RTP", "SDP", "SecureTransport", "Rooms", "SocketIORooms", "Signalling", "Threading",
+                "STUN", "RTP", "SDP", "SecureTransport", "Rooms", "SocketIORooms", "Signalling", "Threading", "RTMP",
             ]),
         .executable(name: "screenrelay", targets: ["screenrelay"]),
         .executable(name: "screenrelay-capture", targets: ["screenrelay-capture"]),
@@ -245,6 +245,8 @@ let package = Package(
                 "ScreenRelayKit", "MediaFiles", "VideoDecoding", "ColorConversion", "AudioCoding", "AudioConversion",
                 "Opus", "Threading", "Clocks", "MediaTypes",
             ]),
+
+        pure("Inputs", "RTMP", ["ByteCoding", "H264", "MediaTypes"]),
 
         // Outputs: where a track goes besides its viewers.
         pure("Outputs", "OutputLife", ["MediaTypes"]),
@@ -436,6 +438,7 @@ let package = Package(
                 "TrackHub", "Threading", "VideoDecoding", "AudioCoding", "Processes", "H264", "MediaTypes",
                 "TestSupport",
             ], exclude: ["rtsp_gstreamer.py"]),
+        tests("RTMPTests", ["RTMP", "H264", "MediaTypes", "TestSupport"]),
         tests("JoiningTests", ["Joining", "Signalling", "SocketIORooms", "MediaTypes"]),
         tests("RTSPTests", ["RTSP", "MediaTypes", "TestSupport"]),
         tests(

@@ -22,6 +22,7 @@ PURE = {
     "TrackHub",
     "STUN", "RTP", "SDP", "CongestionControl", "MediaSessions",
     "Rooms", "SocketIORooms", "PageBundling",
+    "RTMP",
     "OutputLife", "OutputSettings", "RTSP",
 }
 # LockOrder is Mutex of Synchronization, with a check in debug builds.
