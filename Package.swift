@@ -60,7 +60,7 @@ let package = Package(
             targets: [
                 "ScreenRelayKit", "MediaTypes", "H264", "Opus", "CaptureLink", "SecureTransport", "Signalling", "STUN",
                 "Threading", "TrackHub", "LinkTransport", "Ingest", "OutputLife", "OutputSettings", "Pushing",
-                "RTSPServing", "Pulling", "Joining",
+                "RTSPServing", "Pulling", "RTMPServing", "Joining",
             ]),
         // For the benchmarks in Tools/, packages of their own, which see only products.
         .library(
@@ -247,6 +247,12 @@ let package = Package(
             ]),
 
         pure("Inputs", "RTMP", ["ByteCoding", "H264", "MediaTypes"]),
+        shell(
+            "Inputs", "RTMPServing",
+            [
+                "RTMP", "Pulling", "ScreenRelayKit", "Signalling", "LinkTransport", "MediaFiles", "VideoDecoding",
+                "Threading", "Clocks", "MediaTypes",
+            ]),
 
         // Outputs: where a track goes besides its viewers.
         pure("Outputs", "OutputLife", ["MediaTypes"]),
@@ -305,7 +311,7 @@ let package = Package(
                 "Signalling", "STUN",
                 "Threading", "Recording", "RecordingFiles", "Replaying", "Inspection", "Exporting", "MediaFiles",
                 "MediaTypes", "TrackHub", "OutputLife", "OutputSettings", "Pushing", "RTSPServing", "Pulling",
-                "Joining", "Processes",
+                "RTMPServing", "Joining", "Processes",
             ]),
         program("Programs", "screenrelay", ["Commands"]),
         program(
@@ -434,9 +440,9 @@ let package = Package(
         tests(
             "PullingTests",
             [
-                "Pulling", "Pushing", "OutputLife", "MediaFiles", "RTSPServing", "ScreenRelayKit", "Signalling",
-                "TrackHub", "Threading", "VideoDecoding", "AudioCoding", "Processes", "H264", "MediaTypes",
-                "TestSupport",
+                "Pulling", "Pushing", "OutputLife", "MediaFiles", "RTMPServing", "RTSPServing", "ScreenRelayKit",
+                "Signalling", "LinkTransport", "TrackHub", "Threading", "VideoDecoding", "AudioCoding", "Processes",
+                "H264", "MediaTypes", "TestSupport",
             ], exclude: ["rtsp_gstreamer.py"]),
         tests("RTMPTests", ["RTMP", "H264", "MediaTypes", "TestSupport"]),
         tests("JoiningTests", ["Joining", "Signalling", "SocketIORooms", "MediaTypes"]),

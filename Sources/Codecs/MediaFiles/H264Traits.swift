@@ -2,15 +2,15 @@ import H264
 
 /// What keeps a stream of H.264 from passing as it is: viewers show frames in decoding order, and most know no other
 /// samples than 8 bits in 4:2:0.
-struct H264Traits {
+package struct H264Traits {
     /// In words for people; empty if the stream can pass.
-    let words: [String]
+    package let words: [String]
 
     /// Reads the parameter sets in a byte stream.
     ///
     /// - Parameter reorders: whether frames are known to come in another order than they are shown, whatever the
     ///   parameter sets say.
-    init(byteStream: [UInt8], reorders: Bool) {
+    package init(byteStream: [UInt8], reorders: Bool) {
         let sequence = AnnexB.nalUnits(in: byteStream).lazy
             .compactMap { try? SequenceParameterSet(nalUnit: byteStream[$0]) }.first
         var words: [String] = []

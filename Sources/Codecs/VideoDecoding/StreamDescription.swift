@@ -37,6 +37,12 @@ public struct StreamDescription: Sendable {
         self.traits = traits
     }
 
+    /// H.264 with its headers in the packets, which can't pass as it is because of these traits.
+    package static func h264(traits: [String]) -> StreamDescription {
+        StreamDescription(
+            codec: AV_CODEC_ID_H264.rawValue, name: "h264", tag: 0, size: nil, headers: [], traits: traits)
+    }
+
     /// Tells a decoder that isn't open yet. Returns false if no memory is left.
     func describe(to context: UnsafeMutablePointer<AVCodecContext>) -> Bool {
         context.pointee.codec_tag = tag

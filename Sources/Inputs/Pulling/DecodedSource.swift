@@ -1,15 +1,15 @@
 import ColorConversion
-import MediaFiles
+package import MediaFiles
 import MediaTypes
-import ScreenRelayKit
-import VideoDecoding
+package import ScreenRelayKit
+package import VideoDecoding
 
 /// Decodes a source whose codec tracks don't carry, or whose pictures lie on their side, and writes its pictures, which
 /// the host encodes.
 ///
 /// Without viewers, the packets since the last key frame are kept undecoded, so that the next viewer soon gets the
 /// present picture. After a fault, decoding goes on with the next key frame. Belongs to one thread.
-struct DecodedSource {
+package struct DecodedSource {
     /// The most packets, and the most bytes, kept undecoded without viewers. With more since a key frame, they are
     /// decoded nevertheless.
     private static let maxPackets = 300
@@ -32,7 +32,7 @@ struct DecodedSource {
     private var hasGap = false
 
     /// - Throws: ``MediaFileError`` if there is no decoder.
-    init(
+    package init(
         _ stream: StreamDescription, into track: CustomVideoTrack,
         onFault: @escaping (VideoDecodingError) -> Void = { _ in }
     ) throws(MediaFileError) {
@@ -49,7 +49,7 @@ struct DecodedSource {
     /// Accepts the next packet, and decodes it if there are viewers.
     ///
     /// - Throws: ``MediaFileError`` if the pictures can't be used at all.
-    mutating func take(_ packet: StreamPacket, isWatched: Bool) throws(MediaFileError) {
+    package mutating func take(_ packet: StreamPacket, isWatched: Bool) throws(MediaFileError) {
         // The waiting packets are no longer needed.
         if packet.isKeyFrame, !waiting.isEmpty { skipToKeyFrame() }
         guard gate.passes(isRandomAccess: packet.isKeyFrame) else { return }

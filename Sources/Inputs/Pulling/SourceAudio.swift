@@ -1,18 +1,18 @@
-import AudioCoding
+package import AudioCoding
 import AudioConversion
-import MediaFiles
-import MediaTypes
+package import MediaFiles
+package import MediaTypes
 import Opus
-import ScreenRelayKit
+package import ScreenRelayKit
 
 /// Passes the sound of a source on to a track: Opus as it is, and another codec as samples, which the host encodes.
 ///
 /// While nobody listens, or the sharer has paused or muted, nothing is decoded. Belongs to one thread.
-struct SourceAudio {
+package struct SourceAudio {
     /// The track of it.
-    let track: CustomAudioTrack
+    package let track: CustomAudioTrack
     /// What the source sends, for people.
-    let text: String
+    package let text: String
 
     /// Nil for Opus.
     private let decoder: AudioDecoder?
@@ -21,7 +21,7 @@ struct SourceAudio {
     private var onFault: ((AudioCodingError) -> Void)?
 
     /// - Throws: ``MediaFileError`` if there is no decoder, or if the stream exceeds one's limits.
-    init(
+    package init(
         _ stream: AudioDescription, feedback: CustomAudioTrack.Feedback,
         onFault: @escaping (AudioCodingError) -> Void
     ) throws(MediaFileError) {
@@ -46,7 +46,7 @@ struct SourceAudio {
     }
 
     /// Takes the next packet, and decodes it if it is heard.
-    mutating func take(_ packet: AudioPacket) {
+    package mutating func take(_ packet: AudioPacket) {
         guard let decoder else {
             // What isn't Opus is left out.
             if let frame = CodedFrame(opus: packet.bytes, captureTime: packet.captureTime) { track.write(frame) }

@@ -1,4 +1,4 @@
-import MediaTypes
+package import MediaTypes
 
 /// Puts the times of a source's pictures and of its sound on our clock by one offset, so that they stay in step.
 ///
@@ -6,7 +6,7 @@ import MediaTypes
 /// in the last 10 to 20 s. Of sound, that is the time of its end, since it can't be sent before. Nothing waits for
 /// that, and no picture is placed later than it came. The offset follows a clock that runs faster or slower than ours,
 /// and a shorter way at once. A value without I/O; the time is an argument.
-struct SourceClock {
+package struct SourceClock {
     /// How far sound may get away from the offset before its place is corrected, which is heard as a short break: with
     /// a clock 100 ppm off, in 200 s. Until then its packets keep their distances exactly.
     private static let soundTolerance = Interval.milliseconds(20)
@@ -27,8 +27,11 @@ struct SourceClock {
     private var newestPicture: Interval?
     private var newestSound: Interval?
 
+    /// A clock that has seen nothing.
+    package init() {}
+
     /// When a picture was captured that is to be shown at `time` on the source's clock, and came at `arrival`.
-    mutating func place(picture time: Interval, arrival: MonotonicTime) -> MonotonicTime {
+    package mutating func place(picture time: Interval, arrival: MonotonicTime) -> MonotonicTime {
         if let newestPicture, newestPicture - time > Self.maxStepBack { beginAnew() }
         newestPicture = max(newestPicture ?? time, time)
         let stamp = MonotonicTime(nanoseconds: time.nanoseconds)
@@ -37,7 +40,7 @@ struct SourceClock {
 
     /// When sound was captured that is to be heard from `time` until `end` on the source's clock, and came at
     /// `arrival`.
-    mutating func place(sound time: Interval, until end: Interval, arrival: MonotonicTime) -> MonotonicTime {
+    package mutating func place(sound time: Interval, until end: Interval, arrival: MonotonicTime) -> MonotonicTime {
         if let newestSound, newestSound - time > Self.maxStepBack { beginAnew() }
         newestSound = max(newestSound ?? time, time)
         let offset = observe(arrival - MonotonicTime(nanoseconds: end.nanoseconds), arrival)

@@ -18,6 +18,13 @@ public struct AACConfiguration: Hashable, Sendable {
     public let bytes: [UInt8]
     /// Whether it says that there is one channel.
     public let isMono: Bool
+    /// How long a frame of 1,024 samples is heard; zero if this isn't known.
+    public let frameDuration: Interval
+
+    /// The samples of a channel per second, by their index.
+    private static let rates: [Int64] = [
+        96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
+    ]
 
     /// Reads a configuration; nil if it is too short.
     ///
@@ -29,6 +36,8 @@ public struct AACConfiguration: Hashable, Sendable {
         self.bytes = Array(bytes)
         // Parametric stereo (29) makes two channels of one. Type 31 and rate 15 have longer fields.
         isMono = channels == 1 && ![29, 31].contains(objectType) && rate != 15
+        let isKnown = objectType != 31 && Self.rates.indices.contains(Int(rate))
+        frameDuration = isKnown ? Interval.seconds(1024) / Self.rates[Int(rate)] : .zero
     }
 }
 

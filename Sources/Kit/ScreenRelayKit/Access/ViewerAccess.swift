@@ -1,7 +1,8 @@
 import Rooms
 import Signalling
 
-/// Who may watch the host's rooms, for outputs that ask in a way of their own, such as RTSP. Belongs to one thread.
+/// Who may watch the host's rooms and publish into them, for servers that ask in a way of their own, such as RTSP.
+/// Belongs to one thread.
 public final class ViewerAccess {
     private struct Rules {
         /// The version of the host's access.
@@ -54,15 +55,22 @@ public final class ViewerAccess {
     /// Whether a token, and the password if the rooms have one, admit a viewer at `address` to a room. The time doesn't
     /// depend on the token. The password is only compared if the token is right and the address is within its limit.
     public func admits(_ address: String, to room: String, token: String, password: String) -> Bool {
+        [.viewing, .presenting].contains(grant(address, room, token: token, password: password))
+    }
+
+    /// Whether a token, and the password if the rooms have one, let a client at `address` publish into a room: only the
+    /// presenters' token does.
+    package func letsPresent(_ address: String, in room: String, token: String, password: String) -> Bool {
+        grant(address, room, token: token, password: password) == .presenting
+    }
+
+    private func grant(_ address: String, _ room: String, token: String, password: String) -> AccessGrant {
         let now = now
         let isCompared = !password.isEmpty && wrongPasswords.mayTry(address, now: now)
-        switch rules.rooms[room]?.policy.grant(token: token, password: isCompared ? password : nil, now: now) {
-        case .viewing, .presenting: return true
-        case .refused, nil: return false
-        case .needsPassword:
-            if isCompared { wrongPasswords.note(address, now: now) }
-            return false
-        }
+        let policy = rules.rooms[room]?.policy
+        let grant = policy?.grant(token: token, password: isCompared ? password : nil, now: now) ?? .refused
+        if grant == .needsPassword, isCompared { wrongPasswords.note(address, now: now) }
+        return grant
     }
 
     /// The tokens that admit a viewer to a room without a password, for proofs that don't reveal the token.

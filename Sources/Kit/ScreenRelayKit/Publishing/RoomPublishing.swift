@@ -167,12 +167,12 @@ final class RoomPublishing: TrackPublishing {
 }
 
 extension ScreenRelayHost: PublishableTracks {
-    func publishableTrack(_ name: String, in room: String) throws(HostError) -> HostedTrack {
+    package func publishableTrack(_ name: String, in room: String) throws(HostError) -> HostedTrack {
         if let track = track(name, in: room) { return track }
         return try addTrack(name, to: room, endsUnpublished: true)
     }
 
-    func removeUnpublished(_ name: String, from room: String) {
+    package func removeUnpublished(_ name: String, from room: String) {
         guard let track = track(name, in: room), track.endsUnpublished, !track.ingest.hub.hasSource else { return }
         log.info("room \(room): no one has published \(name) for a while; removing the track")
         removeTrack(name, from: room)

@@ -152,6 +152,8 @@ public final class HostedTrack: Sendable {
     /// Asks the source for one more picture, even of a screen that stands still.
     public func requestPicture() { ingest.hub.requestPicture() }
 
+    /// Whether the track's pictures have a source, be they paused.
+    package var hasSource: Bool { ingest.hub.hasSource }
     /// The source's current state, as announced to viewers.
     public var sourceState: SourceState { ingest.hub.sourceState }
     /// The round-trip time and clock offset of a source that is connected over TCP, if they are known.

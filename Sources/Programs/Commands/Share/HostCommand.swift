@@ -3,6 +3,7 @@ import Diagnosis
 import Ingest
 import LinkTransport
 import Pulling
+import RTMPServing
 import RTSPServing
 import ScreenRelayKit
 import Threading
@@ -28,7 +29,9 @@ enum HostCommand {
                     "accept legacy senders, which can't prove that they have the --capture-key, from these addresses, "
                     + "for example 192.0.2.0/24; may be repeated", repeats: true
             ).under(.captureLink),
-        ] + [TrackOption.option, SourceOption.option, SourceOption.anyCertificate].under(.source) + TagOption.options
+        ] + [
+            TrackOption.option, SourceOption.option, SourceOption.anyCertificate, RTMPOption.option,
+        ].under(.source) + TagOption.options
             + HostOptions.all.map(recordingOne) + PushOption.options
             + [JoinOption.option.under(.pushing), EventLog.option(default: .warning)],
         examples: [
@@ -70,6 +73,7 @@ enum HostCommand {
         }
         let tags = try TagOption(options, room: room)
         let rtsp = try RTSPOption(options, configuration, socket: sockets.rtsp)
+        let rtmp = try RTMPOption(options, configuration)
         let log = HostOptions.log(options, level: try options.required("log", as: ValueFormat<EventLog.Level>.choice))
         if let warning = sockets.warning(options) { log.warning(warning) }
         for finding in OpenFiles.raiseLimit() { log.warning(finding.line) }
@@ -116,6 +120,14 @@ enum HostCommand {
                 return Program.fail(rtsp.text(for: error), error.isTaken ? .unavailable : .system)
             }
             defer { players?.stop() }
+            let publishers: RTMPServer?
+            do throws(RTMPServerError) {
+                publishers = try rtmp.start(host, log: log)
+            } catch {
+                return Program.fail(rtmp.text(for: error), error.isTaken ? .unavailable : .system)
+            }
+            defer { publishers?.stop() }
+            lines += RTMPOption.lines(publishers, host, configuration)
             lines += RTSPOption.lines(players, host, configuration) + HostOptions.networkLines(of: host, options)
             let plan = Plan(
                 sources: sources, place: place, audience: HostOptions.audience(options), pushing: pushing,

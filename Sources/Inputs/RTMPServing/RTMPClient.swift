@@ -1,0 +1,145 @@
+import Glibc
+import LinkTransport
+import MediaTypes
+import RTMP
+
+/// One client's connection. Belongs to the server's thread, and to its publisher's once it publishes.
+final class RTMPClient {
+    /// What a client sends, as far as it isn't answered here.
+    enum Event {
+        case publish(RTMPPlace)
+        case media(RTMPMedia)
+    }
+
+    let connection: LinkConnection
+    /// The address of the client's machine.
+    let address: String
+    private var conversation = RTMPConversation()
+    /// The longest silence of a publisher; nil until it publishes.
+    private var silence: Interval?
+    /// When the client must have published, or sent something.
+    private var awaitedUntil: MonotonicTime
+    /// The last answer is sent: the connection ends when the client has closed it, or then.
+    private var endsBy: MonotonicTime?
+    private(set) var isOver = false
+    /// Why the connection has ended; nil if the client has left.
+    private(set) var reason: String?
+
+    /// While more than this waits to be written, the client reads none of its answers.
+    private static let maxUnwritten = 64 << 10
+    private static let farewell = Interval.seconds(2)
+
+    /// - Parameter deadline: when the client must publish.
+    init(_ connection: LinkConnection, until deadline: MonotonicTime) {
+        (self.connection, awaitedUntil) = (connection, deadline)
+        address = connection.remote ?? ""
+    }
+
+    /// What `poll` has to wait for.
+    var events: Int32 { POLLIN | (connection.wantsWrite ? POLLOUT : 0) }
+    /// When `exchange` has something to do.
+    var deadline: MonotonicTime { endsBy ?? awaitedUntil }
+    /// Whether it was told why it may not publish.
+    private(set) var isRefused = false
+    /// The encoder's name, if the client tells it.
+    var encoder: String? { conversation.encoder }
+
+    /// Receives what has arrived, and sends what waits. `events` are those that have come.
+    func exchange(_ events: Int32, _ buffer: inout [UInt8], now: MonotonicTime) {
+        guard !isOver else { return }
+        do throws(LinkTransportError) {
+            if connection.wantsWrite { try connection.flush() }
+            if events & (POLLIN | POLLHUP | POLLERR) != 0 { try receive(&buffer, now: now) }
+        } catch {
+            return end(because: "the connection has failed: \(error)")
+        }
+        guard let endsBy else {
+            if now >= awaitedUntil {
+                end(because: silence == nil ? "it published nothing" : "nothing came for too long")
+            }
+            return
+        }
+        if now >= endsBy { return end(because: reason) }
+        // So that the client doesn't wait for more. Closing now could destroy the answer on its way.
+        if !connection.hasPending { shutdown(connection.descriptor, Int32(SHUT_WR)) }
+    }
+
+    private func receive(_ buffer: inout [UInt8], now: MonotonicTime) throws(LinkTransportError) {
+        switch try connection.receive(into: &buffer) {
+        case .wouldBlock: return
+        case .closed: end(because: reason)
+        case .bytes(let count):
+            guard endsBy == nil else { return }
+            if let silence { awaitedUntil = now + silence }
+            conversation.receive(buffer[..<count])
+        }
+    }
+
+    /// What the client has sent next; nil if nothing more has arrived. Commands are answered here.
+    func next(now: MonotonicTime) -> Event? {
+        guard !isOver, endsBy == nil else { return nil }
+        do {
+            while let step = try conversation.next() {
+                switch step {
+                case .send(let bytes): try send(bytes)
+                case .publish(let place): return .publish(place)
+                case .media(let media): return .media(media)
+                case .unpublish:
+                    end(because: nil)
+                    return nil
+                case .close(let bytes, let reason):
+                    finish(bytes, because: reason, now: now)
+                    return nil
+                }
+            }
+        } catch {
+            end(because: "\(error)")
+        }
+        return nil
+    }
+
+    /// From now on, it belongs to the thread of its publisher, who may be silent for so long.
+    func handOver(silence: Interval) {
+        self.silence = silence
+        awaitedUntil = .now() + silence
+    }
+
+    /// Tells the client that it may publish.
+    func accept() {
+        do throws(LinkTransportError) {
+            try send(conversation.accept())
+        } catch {
+            end(because: "the connection has failed: \(error)")
+        }
+    }
+
+    /// Tells the client why it may not publish, and ends the connection.
+    func refuse(_ refusal: RTMPRefusal, now: MonotonicTime) {
+        guard !isOver, endsBy == nil else { return }
+        isRefused = true
+        finish(conversation.refuse(refusal), because: refusal.description, now: now)
+    }
+
+    private func finish(_ bytes: [UInt8], because reason: String, now: MonotonicTime) {
+        (self.reason, endsBy) = (reason, now + Self.farewell)
+        do throws(LinkTransportError) {
+            try send(bytes)
+        } catch {
+            end(because: reason)
+        }
+    }
+
+    private func send(_ bytes: [UInt8]) throws(LinkTransportError) {
+        guard connection.pendingBytes <= Self.maxUnwritten else {
+            throw .queueFull(pending: connection.pendingBytes, limit: Self.maxUnwritten)
+        }
+        try connection.enqueue(header: bytes)
+    }
+
+    /// Ends the connection at once.
+    func end(because reason: String?) {
+        guard !isOver else { return }
+        (self.reason, isOver) = (reason, true)
+        connection.close()
+    }
+}
