@@ -1,3 +1,4 @@
+import Clocks
 import Glibc
 import LinkTransport
 import MediaTypes
@@ -19,7 +20,7 @@ final class RTMPClient {
     private var silence: Interval?
     /// When the client must have published, or sent something.
     private var awaitedUntil: MonotonicTime
-    /// The last answer is sent: the connection ends when the client has closed it, or then.
+    /// After the last answer: the connection ends when the client has closed it, or then.
     private var endsBy: MonotonicTime?
     private(set) var isOver = false
     /// Why the connection has ended; nil if the client has left.
@@ -85,7 +86,8 @@ final class RTMPClient {
                 case .publish(let place): return .publish(place)
                 case .media(let media): return .media(media)
                 case .unpublish:
-                    end(because: nil)
+                    // It may still send commands, which fail if the connection is gone.
+                    finish([], because: nil, now: now)
                     return nil
                 case .close(let bytes, let reason):
                     finish(bytes, because: reason, now: now)
@@ -120,8 +122,9 @@ final class RTMPClient {
         finish(conversation.refuse(refusal), because: refusal.description, now: now)
     }
 
-    private func finish(_ bytes: [UInt8], because reason: String, now: MonotonicTime) {
+    private func finish(_ bytes: [UInt8], because reason: String?, now: MonotonicTime) {
         (self.reason, endsBy) = (reason, now + Self.farewell)
+        guard !bytes.isEmpty else { return }
         do throws(LinkTransportError) {
             try send(bytes)
         } catch {

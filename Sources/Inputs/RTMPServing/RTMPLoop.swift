@@ -118,6 +118,7 @@ final class RTMPLoop {
         guard access.letsPresent(client.address, in: room, token: place.token, password: place.password) else {
             return .unauthorized
         }
+        if let reason = host.sessionRefusal() { return .unusable(reason) }
         guard publishers.count < limits.publishers else {
             return .unusable("the host already has \(limits.publishers) publishers over RTMP")
         }
@@ -144,11 +145,12 @@ final class RTMPLoop {
     // MARK: Publishers
 
     private func removeEnded(now: MonotonicTime) {
-        for publisher in publishers where publisher.isOver {
+        let ended = publishers.filter(\.isOver)
+        for publisher in ended {
             publisher.join()
             removeLater(publisher.track)
         }
-        publishers.removeAll { $0.isOver }
+        publishers.removeAll { publisher in ended.contains { $0 === publisher } }
         let due = left.filter { $0.due <= now }
         left.removeAll { $0.due <= now }
         for (track, _) in due where !publishers.contains(where: { $0.track === track }) {

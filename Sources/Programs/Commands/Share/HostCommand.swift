@@ -29,9 +29,10 @@ enum HostCommand {
                     "accept legacy senders, which can't prove that they have the --capture-key, from these addresses, "
                     + "for example 192.0.2.0/24; may be repeated", repeats: true
             ).under(.captureLink),
-        ] + [
-            TrackOption.option, SourceOption.option, SourceOption.anyCertificate, RTMPOption.option,
-        ].under(.source) + TagOption.options
+        ]
+            + [
+                TrackOption.option, SourceOption.option, SourceOption.anyCertificate, RTMPOption.option,
+            ].under(.source) + TagOption.options
             + HostOptions.all.map(recordingOne) + PushOption.options
             + [JoinOption.option.under(.pushing), EventLog.option(default: .warning)],
         examples: [
