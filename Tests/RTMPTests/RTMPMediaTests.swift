@@ -47,7 +47,7 @@ struct RTMPMediaTests {
         }
         #expect(client.pictures.count == frames.count)
         #expect(zip(client.pictures, frames).allSatisfy { isSame($0.frame, $1) })
-        #expect(client.pictures.map(\.shown) == (0..<frames.count).map { Int64(40 * $0) })
+        #expect(client.pictures.map { $0.shown } == (0..<frames.count).map { Int64(40 * $0) })
         #expect(client.pictures.first?.frame.format?.size == PictureSize(width: 176, height: 144))
     }
 
@@ -61,8 +61,8 @@ struct RTMPMediaTests {
         // Metadata and the end of a sequence hold no pictures.
         try client.send(message(9, at: 30, bytes("94 'avc1' 02 0009 'colorInfo'")) + message(9, bytes("92 'avc1'")))
         #expect(zip(client.pictures, frames).allSatisfy { isSame($0.frame, $1) })
-        #expect(client.pictures.map(\.decoded) == [10, 20])
-        #expect(client.pictures.map(\.shown) == [30, 20])
+        #expect(client.pictures.map { $0.decoded } == [10, 20])
+        #expect(client.pictures.map { $0.shown } == [30, 20])
     }
 
     @Test("times wrap, jump and run back, and pictures may be shown before or after they are decoded")
@@ -101,8 +101,10 @@ struct RTMPMediaTests {
         }
         #expect(configurations.map(\.bytes) == [bytes("120856E500")])
         #expect(configurations.map(\.isMono) == [true])
-        #expect(client.sound.map(\.bytes) == [[1, 2], [3, 4]])
-        #expect(client.sound.map(\.heard) == [23, 46])
+        // 1,024 samples at 44.1 kHz.
+        #expect(configurations.map(\.frameDuration.milliseconds) == [23])
+        #expect(client.sound.map { $0.bytes } == [[1, 2], [3, 4]])
+        #expect(client.sound.map { $0.heard } == [23, 46])
     }
 
     @Test(

@@ -16,7 +16,9 @@ public struct RTMPPlace: Hashable, Sendable {
     public var token: String
     /// What follows the token and a comma: the room's password. Empty if there is none.
     public var password: String
+}
 
+extension RTMPPlace {
     /// Reads an application and a stream key; nil if they name no place.
     init?(application: String, key: String) {
         guard application.utf8.count <= RTMPLimits.name, key.utf8.count <= RTMPLimits.name else { return nil }

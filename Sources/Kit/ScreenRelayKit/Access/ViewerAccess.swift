@@ -55,7 +55,7 @@ public final class ViewerAccess {
     /// Whether a token, and the password if the rooms have one, admit a viewer at `address` to a room. The time doesn't
     /// depend on the token. The password is only compared if the token is right and the address is within its limit.
     public func admits(_ address: String, to room: String, token: String, password: String) -> Bool {
-        [.viewing, .presenting].contains(grant(address, room, token: token, password: password))
+        [AccessGrant.viewing, .presenting].contains(grant(address, room, token: token, password: password))
     }
 
     /// Whether a token, and the password if the rooms have one, let a client at `address` publish into a room: only the
