@@ -4,6 +4,7 @@ import LinkTransport
 import MediaTypes
 import RTMP
 import ScreenRelayKit
+import Synchronization
 import Threading
 
 /// The server's thread: waits for connections, and serves each one until it publishes, which has a thread of its own.

@@ -1,5 +1,6 @@
 import Clocks
 import Glibc
+import LinkTransport
 import MediaTypes
 import RTMP
 import ScreenRelayKit
