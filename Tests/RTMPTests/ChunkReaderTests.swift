@@ -115,7 +115,7 @@ struct ChunkReaderTests {
             // A chunk stream that begins without a length, and a message within another one.
             "84 000001", "C4",
             "04 000001 0000C8 08 01000000" + String(repeating: "00", count: 128) + "44 000001 000001 09",
-        ])
+        ] as [String])
     func faults(text: String) {
         var reader = ChunkReader()
         reader.append(bytes(text)[...])

@@ -14,8 +14,11 @@ extension EndToEnd {
 
         /// What the host prints after these words.
         private func printed(_ begin: String) throws -> String {
-            let line = try #require(room.host.output.split(separator: "\n").first { $0.hasPrefix(begin) })
-            return String(line.dropFirst(begin.count))
+            try eventually("the line '\(begin)'") {
+                // The last piece has no line feed yet.
+                let lines = room.host.output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+                return lines.first { $0.hasPrefix(begin) }.map { String($0.dropFirst(begin.count)) }
+            }
         }
 
         /// Expects pictures and a tone of 440 Hz in a file.

@@ -48,7 +48,7 @@ struct RTMPClock: Sendable {
 
     mutating func time(of timestamp: UInt32) -> Interval {
         let milliseconds =
-            last.map { $0.milliseconds + Int64(Int32(bitPattern: timestamp &- $0.timestamp)) } ?? Int64(timestamp)
+            last.map { $0.milliseconds &+ Int64(Int32(bitPattern: timestamp &- $0.timestamp)) } ?? Int64(timestamp)
         last = (timestamp, milliseconds)
         return .milliseconds(milliseconds)
     }
