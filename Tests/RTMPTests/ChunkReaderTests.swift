@@ -126,6 +126,7 @@ struct ChunkReaderTests {
     @Test("keep no more than their limit of unfinished messages, on few chunk streams")
     func unfinished() throws {
         var reader = ChunkReader()
+        reader.unfinishedLimit = RTMPLimits.unfinished
         let part = [UInt8](repeating: 0, count: 4 << 20)
         var kept = 0
         #expect(throws: RTMPError.self) {
@@ -145,6 +146,20 @@ struct ChunkReaderTests {
                 _ = try messages((3...stream).flatMap { [$0] + bytes("000000 000000 08 01000000") })
             }
         }
+    }
+
+    @Test("of a client that doesn't publish yet keep no more than a command")
+    func early() {
+        var reader = ChunkReader()
+        // A message of video in chunks of 128 bytes.
+        reader.append(bytes("04 000000 800000 09 01000000")[...])
+        #expect(throws: RTMPError.tooLarge("unfinished messages of more than 16384 bytes")) {
+            while true {
+                reader.append(([UInt8](repeating: 0, count: 128) + [0xC4])[...])
+                while try reader.next() != nil {}
+            }
+        }
+        #expect(reader.keptCount <= 16_384 + 129)
     }
 
     @Test("that we send are read the same")

@@ -88,6 +88,7 @@ public struct RTMPConversation: Sendable {
     public mutating func accept() -> [UInt8] {
         guard case .idle(let application?) = state else { return [] }
         state = .publishing(application, RTMPMediaReader())
+        reader.unfinishedLimit = RTMPLimits.unfinished
         return RTMPAnswer.published
     }
 

@@ -6,7 +6,8 @@ enum RTMPLimits {
     static let audio = 64 << 10
     /// The largest message of any other type, in bytes. Commands of known clients have less than 1 KiB.
     static let command = 16 << 10
-    /// The most bytes of unfinished messages on all chunk streams together.
+    /// The most bytes of a publisher's unfinished messages. A client that doesn't publish yet may have those of a
+    /// command.
     static let unfinished = video + audio + command
     /// The most chunk streams. Known clients use at most six.
     static let chunkStreams = 16

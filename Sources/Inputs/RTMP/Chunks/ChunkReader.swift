@@ -2,7 +2,7 @@ import ByteCoding
 
 /// Assembles the messages of a connection from their chunks (RTMP section 5.3).
 ///
-/// It keeps the bytes that were appended last, and unfinished messages of at most ``RTMPLimits/unfinished`` bytes.
+/// It keeps the bytes that were appended last, and unfinished messages of at most ``unfinishedLimit`` bytes.
 struct ChunkReader: Sendable {
     private struct Stream: Sendable {
         var header: ChunkHeader
@@ -17,6 +17,9 @@ struct ChunkReader: Sendable {
     /// The chunk whose payload is incomplete: the index of its stream, and how many bytes are missing.
     private var chunk: (stream: Int, missing: Int)?
     private var unfinished = 0
+
+    /// The most bytes of unfinished messages on all chunk streams together. At first, only commands are expected.
+    var unfinishedLimit = RTMPLimits.command
 
     /// The bytes that are kept.
     var keptCount: Int { bytes.count - start + unfinished }
@@ -68,8 +71,8 @@ struct ChunkReader: Sendable {
             throw .tooLarge("more than \(RTMPLimits.chunkStreams) chunk streams")
         }
         let missing = min(chunkSize, header.length - (received ?? 0))
-        guard missing <= RTMPLimits.unfinished - unfinished else {
-            throw .tooLarge("unfinished messages of more than \(RTMPLimits.unfinished) bytes")
+        guard missing <= unfinishedLimit - unfinished else {
+            throw .tooLarge("unfinished messages of more than \(unfinishedLimit) bytes")
         }
         start = bytes.count - reader.count
         let index = known ?? streams.count
