@@ -27,6 +27,7 @@ struct RTMPServerTests {
         var limits = RTMPServerLimits()
         limits.greeting = .seconds(2)
         limits.unpublished = .milliseconds(100)
+        limits.connections = 100
         server = try RTMPServer(host, at: ListenAddress(address: "127.0.0.1", port: 0), limits: limits, log: lines.log)
     }
 
@@ -36,11 +37,14 @@ struct RTMPServerTests {
     }
 
     /// Starts FFmpeg with this input and these codecs, and publishes into this application and stream key.
-    private func publish(_ input: [String], _ codecs: [String], to place: String) throws -> ChildProcess {
+    private func publish(
+        _ input: [String], _ codecs: [String], to place: String, of server: RTMPServer? = nil
+    ) throws -> ChildProcess {
+        let port = (server ?? self.server).address.port
         var launch = Launch(
             "ffmpeg",
             ["-hide_banner", "-nostdin", "-v", "error", "-re"] + input + codecs
-                + ["-f", "flv", "rtmp://127.0.0.1:\(server.address.port)/\(place)"])
+                + ["-f", "flv", "rtmp://127.0.0.1:\(port)/\(place)"])
         launch.standardError = .text(limit: 1 << 16)
         return try ChildProcess(launch)
     }
@@ -161,11 +165,50 @@ struct RTMPServerTests {
         try eventually("the end") { server.publishers == 0 }
     }
 
-    @Test("can connect while others say nothing, whose connections end")
+    @Test("are listed in their room with what they send, and can be removed from it")
+    func removed() throws {
+        defer { stop() }
+        let encoder = ["-pix_fmt", "yuv420p", "-c:v", "libx264", "-bf", "2", "-g", "25", "-c:a", "aac"]
+        let sender = try publish(moving, encoder, to: "live/screen?token=\(token)")
+        defer { sender.stop(within: .zero) }
+        let sent = "H.264 of 176x144 with B-frames, which is re-encoded, and aac, which is converted to Opus"
+        try eventually("what is sent") { host.firstTrack.publication?.text == sent }
+        #expect(lines.contain("turn off B-frames at the sender"))
+        #expect(host.metrics.rtmpPublishers.reencoded == 1 && host.metrics.rtmpPublishers.unchanged == 0)
+        let member = try eventually("the member") {
+            host.rooms()?.rooms.first?.members.first { $0.kind == "publisher" }
+        }
+        #expect(member.tracks == ["screen"] && member.address == "127.0.0.1")
+        #expect(host.removeParticipant(member.id))
+        try eventually("the end") { server.publishers == 0 }
+        #expect(lines.contain("has left screen/screen: it was removed from the room"))
+        try eventually("an empty room") { host.rooms()?.rooms.first?.members.isEmpty == true }
+        #expect(host.firstTrack.publication == nil && host.metrics.rtmpPublishers.reencoded == 0)
+    }
+
+    @Test("are not read while they have sent more than their rate")
+    func rate() throws {
+        defer { stop() }
+        var limits = RTMPServerLimits()
+        // What comes first is paid for only after hours.
+        limits.bytesPerSecond = 1
+        limits.silence = .seconds(1)
+        let slow = try RTMPServer(
+            host, at: ListenAddress(address: "127.0.0.1", port: 0), limits: limits, log: lines.log)
+        defer { slow.stop() }
+        let sender = try publish(moving, codecs, to: "live/screen?token=\(token)", of: slow)
+        defer { sender.stop(within: .zero) }
+        try eventually("the end of one that isn't read") { lines.contain("nothing came for too long") }
+    }
+
+    @Test("can connect while others say nothing or half a handshake, whose connections end")
     func silent() throws {
         defer { stop() }
-        let silent = try (0..<50).map { _ in
-            try LinkConnection.connect(to: .tcp(host: "127.0.0.1", port: server.address.port))
+        let half = [3] + [UInt8](repeating: 0, count: 800)
+        let silent = try (0..<400).map { index -> LinkConnection in
+            let connection = try LinkConnection.connect(to: .tcp(host: "127.0.0.1", port: server.address.port))
+            if index % 2 == 0 { try connection.enqueue(header: half) }
+            return connection
         }
         var buffer = [UInt8](repeating: 0, count: LinkConnection.minBuffer)
         let sender = try publish(moving, codecs, to: "live/screen?token=\(token)")

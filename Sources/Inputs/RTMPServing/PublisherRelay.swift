@@ -22,6 +22,8 @@ struct PublisherRelay {
     private var decoded: DecodedSource?
     /// What keeps the pictures from passing as they are, in words for people.
     private var traits: [String] = []
+    /// The pictures, in words for people; nil before the first key frame.
+    private var pictureText: String?
     /// Whether a picture was shown at another time than it is decoded.
     private var reorders = false
     /// Nil if there is none, so far, or the track accepts none.
@@ -57,6 +59,13 @@ struct PublisherRelay {
     mutating func end(reason: String) {
         sound?.track.end(reason: reason)
         pictures?.end(reason: reason)
+        track.describe(nil)
+    }
+
+    /// Reports what is published and what becomes of it.
+    private func describe() {
+        let text = [pictureText, sound?.text].compactMap(\.self).joined(separator: ", and ")
+        track.describe(TrackPublication(transport: "RTMP", text: text, isReencoded: decoded != nil))
     }
 
     // MARK: Pictures
@@ -80,7 +89,15 @@ struct PublisherRelay {
         let size = frame.format?.size.map { " of \($0.width)x\($0.height)" } ?? ""
         let words = traits.map { " " + $0 }.joined()
         let effect = traits.isEmpty ? "" : ", which is re-encoded"
-        log.info("\(name) sends H.264\(size)\(words)\(effect)" + (encoder.map { ", with \($0)" } ?? ""))
+        let text = "H.264\(size)\(words)\(effect)"
+        pictureText = text
+        log.info("\(name) sends \(text)" + (encoder.map { ", with \($0)" } ?? ""))
+        if decoded != nil {
+            log.warning(
+                "\(name): re-encoding H.264\(words) takes CPU time and adds delay; turn off B-frames at the sender (in "
+                    + "OBS, the x264 option bframes=0), and send 8 bits per sample in 4:2:0")
+        }
+        describe()
         return true
     }
 
@@ -130,6 +147,7 @@ struct PublisherRelay {
         }
         sound = made
         log.info("\(name) sends \(made.text)")
+        describe()
     }
 
     private mutating func write(sound bytes: [UInt8], heard: Interval) {

@@ -21,12 +21,14 @@ final class RTMPLoop {
     /// The clients that don't publish yet, the oldest first.
     private var clients: [RTMPClient] = []
     private var publishers: [RTMPPublisher] = []
+    /// How many publishers have been accepted, for their identifiers.
+    private var acceptedCount = 0
     /// Tracks whose publisher has left, and when they are removed unless another one has come.
     private var left: [(track: HostedTrack, due: MonotonicTime)] = []
     private var buffer = [UInt8](repeating: 0, count: 64 << 10)
     /// Accepting failed; it is tried again then.
     private var acceptsFrom = MonotonicTime.zero
-    /// When to look again whether publishers' links have expired.
+    /// When to look again whether publishers' links have expired, or their tracks have been removed.
     private var looksAt = MonotonicTime.zero
 
     init(
@@ -64,7 +66,10 @@ final class RTMPLoop {
         listener.close()
         for client in clients { client.end(because: nil) }
         for publisher in publishers { publisher.end(because: "the host is ending") }
-        for publisher in publishers { publisher.join() }
+        for publisher in publishers {
+            publisher.join()
+            host.publisherLeft(publisher.id)
+        }
         counts.publishers.store(0, ordering: .relaxed)
     }
 
@@ -131,8 +136,10 @@ final class RTMPLoop {
             return .unusable("\(error)")
         }
         guard !track.hasSource, !publishers.contains(where: { $0.track === track }) else { return .occupied(track) }
-        client.handOver(silence: limits.silence)
-        let publisher = RTMPPublisher(client, into: track, log: lines(of: client.address)) { [wake] in wake.signal() }
+        client.handOver(silence: limits.silence, bytesPerSecond: limits.bytesPerSecond)
+        acceptedCount += 1
+        let (id, address) = ("publisher-rtmp-\(acceptedCount)", client.address)
+        let publisher = RTMPPublisher(id, client, into: track, log: lines(of: address)) { [wake] in wake.signal() }
         guard let publisher else {
             client.end(because: nil)
             log.error("rtmp: no thread or descriptor is left for a publisher")
@@ -140,6 +147,9 @@ final class RTMPLoop {
             return nil
         }
         publishers.append(publisher)
+        host.publisherCame(id, from: address, into: track) {
+            publisher.end(because: "it was removed from the room")
+        }
         return nil
     }
 
@@ -149,6 +159,7 @@ final class RTMPLoop {
         let ended = publishers.filter(\.isOver)
         for publisher in ended {
             publisher.join()
+            host.publisherLeft(publisher.id)
             removeLater(publisher.track)
         }
         publishers.removeAll { publisher in ended.contains { $0 === publisher } }
@@ -171,7 +182,7 @@ final class RTMPLoop {
         let tracks = host.tracks
         for publisher in publishers {
             if access.isExpired(publisher.track.room) {
-                publisher.end(because: "the link has expired")
+                publisher.end(because: "the room's links have expired")
             } else if !tracks.contains(where: { $0 === publisher.track }) {
                 publisher.end(because: "the track has been removed")
             }

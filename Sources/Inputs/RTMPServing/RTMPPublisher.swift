@@ -23,6 +23,8 @@ final class RTMPPublisher: Sendable {
         }
     }
 
+    /// Its identifier among the participants of the room.
+    let id: String
     /// The track that it publishes into.
     let track: HostedTrack
     private let shared: Shared
@@ -31,9 +33,13 @@ final class RTMPPublisher: Sendable {
     /// Begins to publish. Nil if the process has no thread or descriptor left.
     ///
     /// - Parameters:
+    ///   - id: its identifier among the participants of the room.
     ///   - client: the client, which belongs to the publisher's thread from now on.
     ///   - onEnd: called on the publisher's thread when it has ended.
-    init?(_ client: RTMPClient, into track: HostedTrack, log: EventLog, onEnd: @escaping @Sendable () -> Void) {
+    init?(
+        _ id: String, _ client: RTMPClient, into track: HostedTrack, log: EventLog,
+        onEnd: @escaping @Sendable () -> Void
+    ) {
         guard let shared = Shared() else { return nil }
         let run = Sent(PublisherRun(client, track, shared, log))
         let body: @Sendable () -> Void = {
@@ -42,7 +48,7 @@ final class RTMPPublisher: Sendable {
             onEnd()
         }
         guard let thread = NamedThread("rtmp publisher", blocksSignals: true, body: body) else { return nil }
-        (self.track, self.shared, self.thread) = (track, shared, thread)
+        (self.id, self.track, self.shared, self.thread) = (id, track, shared, thread)
     }
 
     /// Whether it has ended.
@@ -99,8 +105,10 @@ private final class PublisherRun {
     }
 
     private func wait() {
-        var entries = [pollfd(shared.wake.descriptor), pollfd(client.connection.descriptor, client.events)]
-        waitForEvents(&entries, until: client.deadline)
+        let receives = MonotonicTime.now() >= client.receivesFrom
+        let events = receives ? client.events : client.events & ~POLLIN
+        var entries = [pollfd(shared.wake.descriptor), pollfd(client.connection.descriptor, events)]
+        waitForEvents(&entries, until: receives ? client.deadline : min(client.deadline, client.receivesFrom))
         if entries[0].isReady { shared.wake.consume() }
         client.exchange(Int32(entries[1].revents), &buffer, now: .now())
     }

@@ -27,6 +27,9 @@ public struct RTMPServerLimits: Sendable {
     public var greeting = Interval.seconds(10)
     /// How long a publisher may send nothing. While it is connected, no other one can replace it.
     public var silence = Interval.seconds(20)
+    /// How many bytes a publisher may send per second on average, and at once. Beyond that, its connection isn't read
+    /// for a while, so that TCP holds it back.
+    public var bytesPerSecond = 12_500_000
     /// How long a track that was made for a publisher is kept after it has left.
     public var unpublished = Interval.seconds(60)
 

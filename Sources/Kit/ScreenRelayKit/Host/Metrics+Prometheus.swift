@@ -56,6 +56,9 @@ extension Metrics {
         text.add("captured_bytes_total", "counter", "Bytes that captures have written to capture links.", work.bytes)
         text.add("held_back_pictures_total", "counter", "Pictures that waited for a slow capture link.", work.heldBack)
         text.add("capture_memory_bytes", "gauge", "Resident memory of captures.", captureMemory)
+        text.begin("rtmp_publishers", "gauge", "Publishers over RTMP, by what becomes of their pictures.")
+        text.add([("pictures", "unchanged")], rtmpPublishers.unchanged)
+        text.add([("pictures", "reencoded")], rtmpPublishers.reencoded)
     }
 
     private func addTracks(to text: inout PrometheusText) {

@@ -27,6 +27,8 @@ public struct Metrics: Sendable {
     public var tracks = TrackTotals()
     /// Memory that the connected captures use now, in bytes.
     public var captureMemory: UInt64 = 0
+    /// Publishers over RTMP, by whether their pictures pass unchanged or are encoded again.
+    public var rtmpPublishers = (unchanged: 0, reencoded: 0)
     /// What sessions have sent since the host began.
     public var sent = MediaTotals()
     /// How late a media thread has made viewers at most, in the last second or two; 0 while all of them rest.
@@ -88,6 +90,11 @@ extension ScreenRelayHost {
         for track in tracks {
             if let index = names.firstIndex(of: track.room) {
                 metrics.rooms[min(index, Metrics.roomLimit)].add(track)
+            }
+            switch track.publication?.isReencoded {
+            case true?: metrics.rtmpPublishers.reencoded += 1
+            case false?: metrics.rtmpPublishers.unchanged += 1
+            case nil: break
             }
             guard let capture = track.ingest.hub.statistics(now: now) else { continue }
             metrics.captures += 1

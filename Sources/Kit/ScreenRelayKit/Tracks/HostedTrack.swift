@@ -36,6 +36,7 @@ public final class HostedTrack: Sendable {
     private let log: EventLog
     private let recorder = Mutex<LinkRecorder?>(nil)
     private let currentTag = Mutex(TrackTag())
+    private let currentPublication = Mutex<TrackPublication?>(nil)
     private let announceTag: @Sendable (TrackTag) -> Void
 
     /// A track without sources, whose viewers `media` serves. `signalling`, which must be given the track before the
@@ -154,6 +155,10 @@ public final class HostedTrack: Sendable {
 
     /// Whether the track's pictures have a source, be they paused.
     package var hasSource: Bool { ingest.hub.hasSource }
+    /// What the track's publisher sends; nil if the source is of another kind.
+    package var publication: TrackPublication? { currentPublication.withLock { $0 } }
+    /// Sets what the track's publisher sends, or nil when it leaves.
+    package func describe(_ publication: TrackPublication?) { currentPublication.withLock { $0 = publication } }
     /// The source's current state, as announced to viewers.
     public var sourceState: SourceState { ingest.hub.sourceState }
     /// The round-trip time and clock offset of a source that is connected over TCP, if they are known.

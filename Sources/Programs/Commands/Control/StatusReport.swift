@@ -50,11 +50,13 @@ struct StatusReport {
         let sound: AudioState
         let listeners: Int
         let isRecorded: Bool
+        let publication: TrackPublication?
 
         init(_ track: HostedTrack) {
             (room, name, state, viewers) = (track.room, track.name, track.sourceState, track.viewers)
             (sound, listeners) = (track.soundState, track.listeners)
             isRecorded = track.recording.map { $0.failure == nil } ?? false
+            publication = track.publication
         }
 
         /// The sound in one word: the state announced to viewers, or `idle` if there is neither a listener
@@ -91,7 +93,8 @@ struct StatusReport {
     /// The status in one line: parts with `; ` between them (Protocol/control.md). The capture's part comes last.
     var line: String {
         let parts =
-            stateParts + soundParts + pathParts + linkParts + [administrationPart, mediaPart, delayPart, capturePart]
+            stateParts + publicationParts + soundParts + pathParts + linkParts
+            + [administrationPart, mediaPart, delayPart, capturePart]
         return parts.compactMap { $0 }.joined(separator: "; ")
     }
 
@@ -112,11 +115,19 @@ struct StatusReport {
     private var stateParts: [String?] {
         let ofEach = tracks.count > 1 ? ", counted for each track" : ""
         let further = tracks.dropFirst().prefix(3).map { track in
-            let place = track.room == room ? "" : "\(track.room)/"
-            return "track \(place)\(track.name): \(track.state.text(for: source)), \(text(forViewers: track.viewers))"
+            "track \(place(of: track)): \(track.state.text(for: source)), \(text(forViewers: track.viewers))"
         }
         return [state.text(for: source), "\(what) to the room \(room)", text(forViewers: viewers) + ofEach] + further
             + [tracks.count > 4 ? "\(tracks.count - 4) more tracks" : nil]
+    }
+
+    private func place(of track: Track) -> String { track.room == room ? track.name : "\(track.room)/\(track.name)" }
+
+    /// What publishers send into the first tracks.
+    private var publicationParts: [String?] {
+        tracks.prefix(4).map { track in
+            track.publication.map { "track \(place(of: track)) published over \($0.transport): \($0.text)" }
+        }
     }
 
     private var soundParts: [String?] {
@@ -243,6 +254,9 @@ struct StatusReport {
                 $0.add("viewers", track.viewers)
                 $0.add("sound", track.soundWord)
                 $0.add("listeners", track.listeners)
+                guard let publication = track.publication else { return }
+                $0.add("publishedOver", publication.transport)
+                $0.add("reencoded", publication.isReencoded)
             }
         }
         object.add("tracks", list)

@@ -142,6 +142,21 @@ public final class SignallingServer: Sendable {
         running.thread.post { completion($0.presence.removeParticipant(id)) }
     }
 
+    /// Records that a program publishes a track over a protocol that this server doesn't serve. Calls `remove` on the
+    /// signalling thread when the program has to leave. ``publisherLeft(_:)`` must follow.
+    package func publisherCame(
+        _ id: String, from address: String, to room: String, track: String, remove: @escaping @Sendable () -> Void
+    ) {
+        let who = Participant(id: id, name: nil, address: address, kind: .publisher)
+        let name = TrackName(track)
+        post { $0.presence.came(who, to: room, track: name, remove: remove) }
+    }
+
+    /// Records that such a program has left.
+    package func publisherLeft(_ id: String) {
+        post { $0.presence.left(id) }
+    }
+
     /// Calls `answer` on the signalling thread once that has done everything that was posted before. Never calls it if
     /// the server isn't running.
     public func ping(_ answer: @escaping @Sendable () -> Void) {
