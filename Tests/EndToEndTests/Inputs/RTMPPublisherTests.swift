@@ -30,17 +30,20 @@ extension EndToEnd {
             ])
             #expect(sound.status == .exited(0), "\(sound.messages)")
             let samples = sound.bytes.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
-            let isTone = stride(from: 24_000, through: samples.count - 24_000, by: 24_000).contains { start in
+            #expect(hasTone(samples), "\(samples.count) samples in \(file)")
+        }
+
+        /// Whether half a second of `samples`, some way behind their beginning, is a tone of 440 Hz and hardly anything
+        /// else.
+        private func hasTone(_ samples: [Float]) -> Bool {
+            stride(from: 24_000, through: samples.count - 24_000, by: 24_000).contains { start in
                 let fit = ToneFit(440, in: Array(samples[start..<start + 24_000]))
                 return fit.amplitude > 0.1 && fit.signalToNoise > 20
             }
-            #expect(isTone, "\(samples.count) samples in \(file)")
         }
 
-        @Test(
-            "are seen and heard by RTSP players, and recorded, with and without B-frames", .timeLimit(.minutes(5)),
-            arguments: [["-tune", "zerolatency"], ["-bf", "2"]])
-        func published(encoder: [String]) throws {
+        /// Starts FFmpeg with these options of x264, and publishes with the settings that the host prints.
+        private func publish(_ encoder: [String]) throws -> ChildProcess {
             let words = try printed("Publishers over RTMP: ").split(separator: " ")
             let (server, key) = (try #require(words.first), try #require(words.last))
             var launch = Launch(
@@ -51,7 +54,14 @@ extension EndToEnd {
                     "-pix_fmt", "yuv420p", "-c:v", "libx264", "-g", "25",
                 ] + encoder + ["-c:a", "aac", "-b:a", "128k", "-f", "flv", "\(server)/\(key)"])
             launch.standardError = .text(limit: 1 << 16)
-            let sender = try ChildProcess(launch)
+            return try ChildProcess(launch)
+        }
+
+        @Test(
+            "are seen and heard by RTSP players, and recorded, with and without B-frames", .timeLimit(.minutes(5)),
+            arguments: [["-tune", "zerolatency"], ["-bf", "2"]])
+        func published(encoder: [String]) throws {
+            let sender = try publish(encoder)
             defer { sender.stop(within: .zero) }
             try room.host.waitForLog("which is converted to Opus")
             try room.host.waitForLog("sends H.264 of 320x240")
@@ -73,6 +83,39 @@ extension EndToEnd {
             let export = try CommandLineRun(["screenrelay", "export", room.recording, "-o", exported])
             #expect(export.status == .exited(0), "\(export.errorOutput)")
             try expectPicturesAndTone(in: exported)
+        }
+
+        @Test(
+            "are seen and heard by a WHEP player, are in the status, and can be removed",
+            .enabled(if: PythonClient.isAvailable), .timeLimit(.minutes(5)))
+        func watched() throws {
+            let sender = try publish(["-bf", "2"])
+            defer { sender.stop(within: .zero) }
+            try room.host.waitForLog("sends H.264 of 320x240 with B-frames")
+            let heard = room.folder.file("player.pcm")
+            let player = try PythonClient(
+                "whep_player", in: .rtc, ["\(room.address)/whep/screen", "--token", room.token, "--sound", heard])
+            try player.event("frame") { $0["width"] as? Int == 320 && $0["number"] as? Int ?? 0 > 25 }
+            try eventually("the tone at the player") {
+                let bytes = try fileBytes(heard)
+                let left = bytes.withUnsafeBytes { raw in
+                    stride(from: 0, to: raw.count / 4 * 4, by: 4).map {
+                        Float(raw.loadUnaligned(fromByteOffset: $0, as: Int16.self)) / 32768
+                    }
+                }
+                return hasTone(left) ? () : nil
+            }
+
+            func ask(_ words: [String]) throws -> CommandLineRun {
+                try CommandLineRun(["screenrelay"] + words + ["--pid", "\(room.host.child.processID)"])
+            }
+            let sent = "H.264 of 320x240 with B-frames, which is re-encoded, and aac, which is converted to Opus"
+            let status = try ask(["status"])
+            #expect(status.output.contains("; track screen published over RTMP: \(sent)"), "\(status.output)")
+            let removal = try ask(["remove", "publisher"])
+            #expect(removal.status == .exited(0), "\(removal.errorOutput)")
+            try room.host.waitForLog("has left screen/screen: it was removed from the room")
+            #expect(sender.wait(within: .seconds(20)) != nil)
         }
     }
 }
