@@ -9,18 +9,18 @@ import Testing
 struct PointerShapeTests {
     @Test("premultiplied colours are laid over what is there")
     func blending() {
-        #expect(X11Cursor.blend(0xFF12_3456, on: 0x00AB_CDEF) & 0xFF_FFFF == 0x12_3456)
-        #expect(X11Cursor.blend(0x0000_0000, on: 0x00AB_CDEF) & 0xFF_FFFF == 0xAB_CDEF)
+        #expect(PointerShape.blend(0xFF12_3456, on: 0x00AB_CDEF) & 0xFF_FFFF == 0x12_3456)
+        #expect(PointerShape.blend(0x0000_0000, on: 0x00AB_CDEF) & 0xFF_FFFF == 0xAB_CDEF)
         // Half of white over black is grey, over white is white.
-        #expect(X11Cursor.blend(0x8080_8080, on: 0) & 0xFF_FFFF == 0x80_8080)
-        #expect(X11Cursor.blend(0x8080_8080, on: 0xFF_FFFF) & 0xFF_FFFF == 0xFF_FFFF)
+        #expect(PointerShape.blend(0x8080_8080, on: 0) & 0xFF_FFFF == 0x80_8080)
+        #expect(PointerShape.blend(0x8080_8080, on: 0xFF_FFFF) & 0xFF_FFFF == 0xFF_FFFF)
         // Not really premultiplied: too bright, but it stays in its own colour.
-        #expect(X11Cursor.blend(0x10FF_0000, on: 0xFF_00FF) & 0xFF_FFFF == 0xFF_00EF)
+        #expect(PointerShape.blend(0x10FF_0000, on: 0xFF_00FF) & 0xFF_FFFF == 0xFF_00EF)
     }
 
     @Test("only the part that lies on the grabbed pixels is drawn, wherever it sticks out")
     func clipping() {
-        let shape = X11Cursor(
+        let shape = PointerShape(
             width: 4, height: 4, hotX: 0, hotY: 0, pixels: [UInt32](repeating: 0xFFFF_FFFF, count: 16))
         for y in -5...9 {
             for x in -5...9 {
@@ -35,21 +35,21 @@ struct PointerShapeTests {
     @Test("a large shape is made smaller, with its colours and the pixel that points")
     func fitting() {
         let half = [UInt32](repeating: 0xFFFF_0000, count: 96 * 192)
-        let tall = X11Cursor(
+        let tall = PointerShape(
             width: 96, height: 384, hotX: 95, hotY: 383,
             pixels: half + [UInt32](repeating: 0x8000_0040, count: 96 * 192))
         let small = tall.fitting()
         #expect(small.width == 24 && small.height == 96 && small.hotX == 23 && small.hotY == 95)
         #expect(small.pixels.count == 24 * 96)
         #expect(small.pixels.first == 0xFFFF_0000 && small.pixels.last == 0x8000_0040)
-        let fits = X11Cursor(width: 2, height: 1, hotX: 0, hotY: 0, pixels: [0xFF00_0000, 0])
+        let fits = PointerShape(width: 2, height: 1, hotX: 0, hotY: 0, pixels: [0xFF00_0000, 0])
         #expect(fits.fitting() == fits)
-        #expect(X11Cursor(width: 2, height: 1, hotX: 0, hotY: 0, pixels: [0, 0]).fitting().pixels.isEmpty)
+        #expect(PointerShape(width: 2, height: 1, hotX: 0, hotY: 0, pixels: [0, 0]).fitting().pixels.isEmpty)
     }
 
     @Test("a shape in scaled pictures is as much smaller as they are, and points at the same")
     func scaling() {
-        let shape = X11Cursor(
+        let shape = PointerShape(
             width: 24, height: 20, hotX: 23, hotY: 10, pixels: [UInt32](repeating: 0x8040_2010, count: 480))
         let screen = PictureSize(width: 1920, height: 1080)
         let third = shape.scaled(from: screen, to: PictureSize(width: 640, height: 360))
@@ -58,7 +58,7 @@ struct PointerShapeTests {
         let tiny = shape.scaled(from: screen, to: PictureSize(width: 19, height: 11))
         #expect((tiny.width, tiny.height, tiny.hotX, tiny.hotY) == (1, 1, 0, 0))
         #expect(shape.scaled(from: screen, to: screen) == shape)
-        #expect(X11Cursor().scaled(from: screen, to: PictureSize(width: 640, height: 360)) == X11Cursor())
+        #expect(PointerShape().scaled(from: screen, to: PictureSize(width: 640, height: 360)) == PointerShape())
     }
 
     @Test("strangers' words can't steer a terminal")
@@ -71,13 +71,13 @@ struct PointerShapeTests {
 
     @Test("a shape whose pixels are missing is invisible and harmless")
     func missingPixels() {
-        let shape = X11Cursor(width: 4, height: 4, hotX: 0, hotY: 0, pixels: [0xFFFF_FFFF])
+        let shape = PointerShape(width: 4, height: 4, hotX: 0, hotY: 0, pixels: [0xFFFF_FFFF])
         #expect(shape.isInvisible)
         #expect(drawn(shape, PixelRectangle(x: 2, y: 2, width: 4, height: 4), .bgrx).allSatisfy { !$0 })
     }
 
     /// Which pixels of `piece`, black before, are white.
-    private func drawn(_ shape: X11Cursor, _ area: PixelRectangle, _ format: ScreenToPlanes.PixelFormat) -> [Bool] {
+    private func drawn(_ shape: PointerShape, _ area: PixelRectangle, _ format: ScreenToPlanes.PixelFormat) -> [Bool] {
         let stride = piece.width * format.bytesPerPixel
         var bytes = [UInt8](repeating: 0, count: stride * piece.height)
         bytes.withUnsafeMutableBytes { memory in

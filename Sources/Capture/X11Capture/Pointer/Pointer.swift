@@ -1,11 +1,12 @@
 import CXCB
+import CaptureEngine
 import Clocks
 import Glibc
 import MediaTypes
 
 /// The pointer's position and shape (XFixes), for a screen whose pictures don't include it.
 final class Pointer {
-    private(set) var shape = X11Cursor()
+    private(set) var shape = PointerShape()
     /// Counts the changes of the shape.
     private(set) var shapeNumber = 0
     /// The position in the coordinates of the window that was queried; nil while the pointer is on another screen.
@@ -169,10 +170,10 @@ final class Pointer {
         let pixels = UnsafeBufferPointer(
             start: xcb_xfixes_get_cursor_image_cursor_image(image),
             count: max(0, Int(xcb_xfixes_get_cursor_image_cursor_image_length(image))))
-        var new = X11Cursor()
+        var new = PointerShape()
         let count = Int(reply.width) * Int(reply.height)
         if count <= Self.maxPixels, pixels.count >= count {
-            new = X11Cursor(
+            new = PointerShape(
                 width: Int(reply.width), height: Int(reply.height), hotX: Int(reply.xhot), hotY: Int(reply.yhot),
                 pixels: Array(pixels.prefix(count)))
         }

@@ -105,13 +105,13 @@ public final class ScreenCapture: ScreenSource {
     public var mayHaveChanged: Bool {
         if isWaiting { return false }
         return needsFullGrab || damage?.isDamaged ?? true || hidden?.changes.isEmpty == false
-            || drawn.isStale(pointer, at: pointerArea)
+            || drawn.isStale(pointer.shapeNumber, at: pointerArea)
     }
 
     public func pollDue(period: Interval) -> MonotonicTime {
         guard !isWaiting, let comparison else { return .distantFuture }
         // Comparing tiles doesn't notice changes of the pointer.
-        let isExpected = drawn.isStale(pointer, at: pointerArea)
+        let isExpected = drawn.isStale(pointer.shapeNumber, at: pointerArea)
         return comparison.due(period: period, isExpected: isExpected)
     }
 
@@ -192,7 +192,7 @@ public final class ScreenCapture: ScreenSource {
                 return area
             }
             hidden?.fetchDamage(place.origin, into: &changes)
-            drawn.update(pointer, at: pointerArea, changes: &changes)
+            drawn.update(pointer.shape, pointer.shapeNumber, at: pointerArea, changes: &changes)
             if needsFullGrab {
                 needsFullGrab = false
                 changes.removeAll(keepingCapacity: true)

@@ -1,31 +1,38 @@
-import CaptureEngine
-import CaptureLink
-import ColorConversion
-import MediaTypes
+package import ColorConversion
+package import MediaTypes
 
 /// The pointer's image and its hotspot, the pixel that points. Without pixels, the pointer is invisible.
-struct X11Cursor: Equatable {
+package struct PointerShape: Equatable {
     /// The width in pixels.
-    var width = 0
+    package var width: Int
     /// The height in pixels.
-    var height = 0
+    package var height: Int
     /// The column of the hotspot.
-    var hotX = 0
+    package var hotX: Int
     /// The row of the hotspot.
-    var hotY = 0
+    package var hotY: Int
     /// Premultiplied ARGB, row by row, alpha in the highest byte; `width` times `height` values.
-    var pixels: [UInt32] = []
+    package var pixels: [UInt32]
+
+    /// A shape with these pixels, or an invisible one.
+    package init(width: Int = 0, height: Int = 0, hotX: Int = 0, hotY: Int = 0, pixels: [UInt32] = []) {
+        self.width = width
+        self.height = height
+        self.hotX = hotX
+        self.hotY = hotY
+        self.pixels = pixels
+    }
 
     /// The same shape, scaled down if a side is longer than `limit`.
-    func fitting(_ limit: Int = CursorImage.maxSide) -> X11Cursor {
-        if isInvisible { return X11Cursor() }
+    package func fitting(_ limit: Int = CursorImage.maxSide) -> PointerShape {
+        if isInvisible { return PointerShape() }
         let longest = max(width, height)
         if longest <= limit { return self }
         return resized(max(1, width * limit / longest), max(1, height * limit / longest))
     }
 
     /// The same shape, scaled by the same factors as a picture of size `screen` that is scaled to `pictures`.
-    func scaled(from screen: PictureSize, to pictures: PictureSize) -> X11Cursor {
+    package func scaled(from screen: PictureSize, to pictures: PictureSize) -> PointerShape {
         if pictures == screen || isInvisible || screen.width < 1 || screen.height < 1 { return self }
         return resized(
             max(1, (width * pictures.width + screen.width / 2) / screen.width),
@@ -34,7 +41,7 @@ struct X11Cursor: Equatable {
 
     /// Scales the shape; each new pixel is the mean of the old pixels that it replaces. Must not be called for an
     /// invisible shape.
-    private func resized(_ newWidth: Int, _ newHeight: Int) -> X11Cursor {
+    private func resized(_ newWidth: Int, _ newHeight: Int) -> PointerShape {
         var result: [UInt32] = []
         result.reserveCapacity(newWidth * newHeight)
         for y in 0..<newHeight {
@@ -57,16 +64,16 @@ struct X11Cursor: Equatable {
                     (sums.0 / count) << 24 | (sums.1 / count) << 16 | (sums.2 / count) << 8 | sums.3 / count)
             }
         }
-        return X11Cursor(
+        return PointerShape(
             width: newWidth, height: newHeight, hotX: min(hotX * newWidth / width, newWidth - 1),
             hotY: min(hotY * newHeight / height, newHeight - 1), pixels: result)
     }
 
     /// Whether the shape has no visible pixel.
-    var isInvisible: Bool { pixels.count < width * height || pixels.allSatisfy { $0 >> 24 == 0 } }
+    package var isInvisible: Bool { pixels.count < width * height || pixels.allSatisfy { $0 >> 24 == 0 } }
 
     /// Blends the shape over the part of `target` that `area` covers; `area` has the shape's size.
-    func draw(at area: PixelRectangle, into target: GrabbedPixels, format: ScreenToPlanes.PixelFormat) {
+    package func draw(at area: PixelRectangle, into target: GrabbedPixels, format: ScreenToPlanes.PixelFormat) {
         let meeting = area.intersection(target.rectangle)
         if meeting.isEmpty || pixels.count < width * height { return }
         for y in meeting.y..<meeting.y + meeting.height {
@@ -92,7 +99,7 @@ struct X11Cursor: Equatable {
     }
 
     /// Blends `over` (premultiplied) onto an opaque pixel.
-    static func blend(_ over: UInt32, on under: UInt32) -> UInt32 {
+    package static func blend(_ over: UInt32, on under: UInt32) -> UInt32 {
         let rest = 255 - over >> 24
         var result: UInt32 = 0xFF00_0000
         for shift: UInt32 in [0, 8, 16] {
