@@ -101,6 +101,7 @@ let package = Package(
         system("CSwResample", pkgConfig: "libswresample", apt: ["libswresample-dev", "libavutil-dev"]),
         system("COpus", pkgConfig: "opus", apt: ["libopus-dev"]),
         system("CPulse", pkgConfig: "libpulse", apt: ["libpulse-dev"]),
+        system("CPipeWire", pkgConfig: "libpipewire-0.3", apt: ["libpipewire-0.3-dev"]),
         system("CSystemBus", pkgConfig: "libsystemd", apt: ["libsystemd-dev"]),
         system("COpenSSL", pkgConfig: "openssl", apt: ["libssl-dev"]),
         system("CGLib", pkgConfig: "libsoup-3.0", apt: ["libsoup-3.0-dev", "glib-networking"]),
@@ -175,6 +176,14 @@ let package = Package(
             [
                 "CaptureEngine", "Clocks", "CXCB", "CLinux", "ColorConversion", "CaptureLink", "LinkTransport",
                 "MediaTypes", "Threading",
+            ]),
+
+        // What a Wayland desktop shares: its portal grants a PipeWire node, whose buffers are the pictures.
+        shell(
+            "Capture", "WaylandCapture",
+            [
+                "CaptureEngine", "Clocks", "CPipeWire", "CSystemBus", "ColorConversion", "CaptureLink",
+                "LinkTransport", "MediaTypes", "Threading",
             ]),
 
         // The sound beside the pictures, which a process of its own captures without any of their libraries.
@@ -388,6 +397,9 @@ let package = Package(
                 "X11Capture", "CaptureEngine", "CaptureLink", "ColorConversion", "LinkTransport", "TestScene", "CXCB",
                 "MediaTypes", "Processes", "TestSupport",
             ]),
+        tests(
+            "WaylandCaptureTests",
+            ["WaylandCapture", "CaptureEngine", "CPipeWire", "MediaTypes", "TestSupport"]),
         tests("RateControlTests", ["RateControl", "MediaTypes", "TestSupport"]),
         tests(
             "CaptureEngineTests",

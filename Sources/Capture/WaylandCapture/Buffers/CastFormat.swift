@@ -1,0 +1,37 @@
+import CPipeWire
+import MediaTypes
+
+/// The format of a stream's pictures, as it was negotiated.
+struct CastFormat: Equatable {
+    /// The order of a pixel's four bytes. The last one is ignored: the picture of a window is on black.
+    enum Order {
+        /// Blue, green, red.
+        case bgrx
+        /// Red, green, blue.
+        case rgbx
+    }
+
+    /// The longest side.
+    static let maxSide = shim_max_side
+    /// All formats have four.
+    static let bytesPerPixel = 4
+
+    /// The size of the buffers' pictures, of which a part may be visible.
+    let size: PictureSize
+    let order: Order
+
+    /// A format with this number of `spa_video_format`.
+    init(_ number: UInt32, width: UInt32, height: UInt32) throws(BufferFault) {
+        switch number {
+        case SPA_VIDEO_FORMAT_BGRx.rawValue, SPA_VIDEO_FORMAT_BGRA.rawValue: order = .bgrx
+        case SPA_VIDEO_FORMAT_RGBx.rawValue, SPA_VIDEO_FORMAT_RGBA.rawValue: order = .rgbx
+        default:
+            let name = shim_format_name(number).map { String(cString: $0) }
+            throw .unsupportedFormat(name ?? "number \(number)")
+        }
+        guard (1...Self.maxSide).contains(width), (1...Self.maxSide).contains(height) else {
+            throw .sizeOutOfRange(width: width, height: height)
+        }
+        size = PictureSize(width: Int(width), height: Int(height))
+    }
+}

@@ -1,0 +1,134 @@
+import Glibc
+import MediaTypes
+
+/// The last picture, in memory of our own as BGRx: each new picture is compared with it, and the pixels of the agent's
+/// pictures are read from it.
+///
+/// Compositors tell the damage of a picture roughly or not at all, so the comparison decides what has changed. It costs
+/// one pass over both pictures; where they are equal, nothing is written.
+final class KeptPicture {
+    let size: PictureSize
+    let base: UnsafeMutableRawPointer
+    /// The number of bytes from one row to the next.
+    let stride: Int
+    private var isEmpty = true
+    // Kept so that a picture needs no allocation.
+    private var marked: [Bool] = []
+    private let row: UnsafeMutableRawPointer
+
+    /// The macroblocks of the encoder, so that none is coded without need.
+    private static let side = 16
+
+    /// Reserves memory for a picture, which is taken as the picture is written; nil if there isn't enough.
+    init?(_ size: PictureSize) {
+        let stride = size.width * CastFormat.bytesPerPixel
+        guard stride > 0, size.height > 0, let base = calloc(size.height, stride) else { return nil }
+        guard let row = malloc(stride) else {
+            free(base)
+            return nil
+        }
+        self.size = size
+        self.stride = stride
+        self.base = base
+        self.row = row
+    }
+
+    deinit {
+        free(base)
+        free(row)
+    }
+
+    /// A picture of the same size, in another's memory. All of its pixels must be there.
+    struct Pixels {
+        /// The address of the top left pixel.
+        var base: UnsafeRawPointer
+        /// The number of bytes from one row to the next.
+        var stride: Int
+        var order: CastFormat.Order
+    }
+
+    /// Brings the picture up to date, and adds what has changed to `changes`. Only `parts` are compared, which must lie
+    /// inside the picture; the first time, all of it is taken.
+    func update(from new: Pixels, in parts: [PixelRectangle], changes: inout [PixelRectangle]) {
+        if isEmpty {
+            isEmpty = false
+            for y in 0..<size.height { copy(size.whole, row: y, from: new) }
+            changes.append(size.whole)
+            return
+        }
+        for part in parts {
+            let left = part.x / Self.side * Self.side
+            let right = min(size.width, (part.x + part.width + Self.side - 1) / Self.side * Self.side)
+            var top = part.y / Self.side * Self.side
+            while top < part.y + part.height {
+                let height = min(Self.side, size.height - top)
+                let band = PixelRectangle(x: left, y: top, width: right - left, height: height)
+                if mark(band, new) { take(band, new, &changes) }
+                top += Self.side
+            }
+        }
+    }
+
+    /// Marks the macroblocks of a band that have changed; returns whether there are any.
+    private func mark(_ band: PixelRectangle, _ new: Pixels) -> Bool {
+        let blocks = (band.width + Self.side - 1) / Self.side
+        let (bytes, blockBytes) = (band.width * CastFormat.bytesPerPixel, Self.side * CastFormat.bytesPerPixel)
+        marked.removeAll(keepingCapacity: true)
+        var count = 0
+        for y in band.y..<band.y + band.height where count < blocks {
+            let old = base + y * stride + band.x * CastFormat.bytesPerPixel
+            let now = pixels(band, row: y, of: new)
+            if memcmp(old, now, bytes) == 0 { continue }
+            if marked.isEmpty { marked.append(contentsOf: repeatElement(false, count: blocks)) }
+            for block in 0..<blocks where !marked[block] {
+                let start = block * blockBytes
+                if memcmp(old + start, now + start, min(blockBytes, bytes - start)) != 0 {
+                    marked[block] = true
+                    count += 1
+                }
+            }
+        }
+        return count > 0
+    }
+
+    /// Copies the marked macroblocks of a band, and adds them to `changes`.
+    private func take(_ band: PixelRectangle, _ new: Pixels, _ changes: inout [PixelRectangle]) {
+        var block = 0
+        while block < marked.count {
+            guard marked[block] else {
+                block += 1
+                continue
+            }
+            let first = block
+            while block < marked.count, marked[block] { block += 1 }
+            let left = band.x + first * Self.side
+            let right = min(band.x + band.width, band.x + block * Self.side)
+            let run = PixelRectangle(x: left, y: band.y, width: right - left, height: band.height)
+            for y in run.y..<run.y + run.height { copy(run, row: y, from: new) }
+            // What changes from band to band is one rectangle.
+            if let last = changes.last, last.x == run.x, last.width == run.width, last.y + last.height == run.y {
+                changes[changes.count - 1].height += run.height
+            } else {
+                changes.append(run)
+            }
+        }
+    }
+
+    private func copy(_ part: PixelRectangle, row y: Int, from new: Pixels) {
+        memcpy(
+            base + y * stride + part.x * CastFormat.bytesPerPixel, pixels(part, row: y, of: new),
+            part.width * CastFormat.bytesPerPixel)
+    }
+
+    /// A row of `part` as BGRx; valid until the next call.
+    private func pixels(_ part: PixelRectangle, row y: Int, of new: Pixels) -> UnsafeRawPointer {
+        let source = new.base + y * new.stride + part.x * CastFormat.bytesPerPixel
+        if new.order == .bgrx { return source }
+        for column in 0..<part.width {
+            let stored = source.loadUnaligned(fromByteOffset: column * 4, as: UInt32.self)
+            let swapped = stored & 0xFF00_FF00 | stored >> 16 & 0xFF | (stored & 0xFF) << 16
+            row.storeBytes(of: swapped, toByteOffset: column * 4, as: UInt32.self)
+        }
+        return UnsafeRawPointer(row)
+    }
+}

@@ -1,0 +1,137 @@
+#pragma once
+#include <stdint.h>
+#include <string.h>
+#include <pipewire/context.h>
+#include <pipewire/core.h>
+#include <pipewire/loop.h>
+#include <pipewire/properties.h>
+#include <pipewire/stream.h>
+#include <spa/buffer/buffer.h>
+#include <spa/debug/types.h>
+#include <spa/param/buffers.h>
+#include <spa/param/video/format-utils.h>
+#include <spa/param/video/type-info.h>
+#include <spa/pod/builder.h>
+#include <spa/utils/result.h>
+
+// What Swift can't import of libpipewire: macros, functions with variable arguments, and objects that they build. The
+// memory of buffers and metadata is read by Swift.
+
+// Declared here, because pipewire.h includes headers of the whole library.
+void pw_init(int *argc, char **argv[]);
+void pw_deinit(void);
+
+static inline int shim_pw_loop_descriptor(struct pw_loop *loop) { return pw_loop_get_fd(loop); }
+
+/// Makes the calling thread the one that runs `loop`.
+static inline void shim_pw_loop_enter(struct pw_loop *loop) { pw_loop_enter(loop); }
+static inline void shim_pw_loop_leave(struct pw_loop *loop) { pw_loop_leave(loop); }
+
+/// Handles what has arrived, without waiting; the number of sources that had something, or a negative errno.
+static inline int shim_pw_loop_iterate(struct pw_loop *loop) { return pw_loop_iterate(loop, 0); }
+
+/// The text of a negative errno.
+static inline const char *shim_spa_error(int code) { return spa_strerror(code); }
+
+static const uint32_t shim_header_corrupted = SPA_META_HEADER_FLAG_CORRUPTED;
+static const uint32_t shim_chunk_corrupted = SPA_CHUNK_FLAG_CORRUPTED;
+
+/// The longest sides of pictures and of the pointer, in pixels, that are accepted. mutter sends no pointer to a reader
+/// that accepts less than 384.
+static const uint32_t shim_max_side = 16384;
+static const uint32_t shim_max_pointer_side = 384;
+/// The most rectangles of damage that are accepted.
+static const uint32_t shim_max_damage = 16;
+
+/// The bytes of metadata for a pointer of so many pixels a side.
+static inline int32_t shim_pointer_bytes(uint32_t side) {
+    return (int32_t)(sizeof(struct spa_meta_cursor) + sizeof(struct spa_meta_bitmap) + side * side * 4);
+}
+
+/// Connects a new stream to a node, as the reader of raw video with four bytes a pixel; 0, or a negative errno.
+///
+/// `frames` is the highest number of pictures a second. If the node is removed, the session manager must not choose
+/// another one, such as a camera.
+static inline int shim_pw_stream_connect(struct pw_stream *stream, uint32_t node, uint32_t frames) {
+    uint8_t memory[1024];
+    struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(memory, sizeof memory);
+    struct spa_rectangle usual = {1920, 1080}, least = {1, 1}, most = {shim_max_side, shim_max_side};
+    struct spa_fraction variable = {0, 1}, slowest = {1, 1}, fastest = {frames, 1};
+    const struct spa_pod *params[1];
+    // Without modifiers, these are formats of plain memory.
+    params[0] = (const struct spa_pod *)spa_pod_builder_add_object(
+        &builder, SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat,
+        SPA_FORMAT_mediaType, SPA_POD_Id(SPA_MEDIA_TYPE_video),
+        SPA_FORMAT_mediaSubtype, SPA_POD_Id(SPA_MEDIA_SUBTYPE_raw),
+        // The first one is the default.
+        SPA_FORMAT_VIDEO_format, SPA_POD_CHOICE_ENUM_Id(5,
+            SPA_VIDEO_FORMAT_BGRx, SPA_VIDEO_FORMAT_BGRx, SPA_VIDEO_FORMAT_BGRA, SPA_VIDEO_FORMAT_RGBx,
+            SPA_VIDEO_FORMAT_RGBA),
+        SPA_FORMAT_VIDEO_size, SPA_POD_CHOICE_RANGE_Rectangle(&usual, &least, &most),
+        // Pictures come when something has changed.
+        SPA_FORMAT_VIDEO_framerate, SPA_POD_CHOICE_RANGE_Fraction(&variable, &variable, &fastest),
+        SPA_FORMAT_VIDEO_maxFramerate, SPA_POD_CHOICE_RANGE_Fraction(&fastest, &slowest, &fastest));
+    if (params[0] == NULL) return -ENOSPC;
+    return pw_stream_connect(
+        stream, PW_DIRECTION_INPUT, node,
+        (enum pw_stream_flags)(PW_STREAM_FLAG_AUTOCONNECT | PW_STREAM_FLAG_DONT_RECONNECT), params, 1);
+}
+
+static inline const struct spa_pod *shim_meta(struct spa_pod_builder *builder, uint32_t type, size_t size) {
+    return (const struct spa_pod *)spa_pod_builder_add_object(
+        builder, SPA_TYPE_OBJECT_ParamMeta, SPA_PARAM_Meta,
+        SPA_PARAM_META_type, SPA_POD_Id(type), SPA_PARAM_META_size, SPA_POD_Int((int32_t)size));
+}
+
+static inline const struct spa_pod *shim_meta_up_to(
+    struct spa_pod_builder *builder, uint32_t type, int32_t least, int32_t most) {
+    return (const struct spa_pod *)spa_pod_builder_add_object(
+        builder, SPA_TYPE_OBJECT_ParamMeta, SPA_PARAM_Meta,
+        SPA_PARAM_META_type, SPA_POD_Id(type), SPA_PARAM_META_size, SPA_POD_CHOICE_RANGE_Int(most, least, most));
+}
+
+/// Accepts the format: asks for buffers of plain memory, and for the metadata that is read; 0, or a negative errno.
+///
+/// One buffer may be kept until the next one arrives, so the sender needs a second one.
+static inline int shim_pw_stream_accept(struct pw_stream *stream) {
+    uint8_t memory[2048];
+    struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(memory, sizeof memory);
+    int32_t region = sizeof(struct spa_meta_region);
+    const struct spa_pod *params[6];
+    params[0] = (const struct spa_pod *)spa_pod_builder_add_object(
+        &builder, SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers,
+        SPA_PARAM_BUFFERS_buffers, SPA_POD_CHOICE_RANGE_Int(4, 2, 8),
+        SPA_PARAM_BUFFERS_blocks, SPA_POD_Int(1),
+        SPA_PARAM_BUFFERS_dataType, SPA_POD_CHOICE_FLAGS_Int((1 << SPA_DATA_MemFd) | (1 << SPA_DATA_MemPtr)));
+    params[1] = shim_meta(&builder, SPA_META_Header, sizeof(struct spa_meta_header));
+    params[2] = shim_meta(&builder, SPA_META_VideoCrop, sizeof(struct spa_meta_region));
+    params[3] = shim_meta(&builder, SPA_META_VideoTransform, sizeof(struct spa_meta_videotransform));
+    params[4] = shim_meta_up_to(&builder, SPA_META_VideoDamage, region, region * (int32_t)shim_max_damage);
+    params[5] = shim_meta_up_to(
+        &builder, SPA_META_Cursor, shim_pointer_bytes(1), shim_pointer_bytes(shim_max_pointer_side));
+    for (int k = 0; k < 6; k++) if (params[k] == NULL) return -ENOSPC;
+    return pw_stream_update_params(stream, params, 6);
+}
+
+struct shim_video_format { uint32_t format; uint32_t width; uint32_t height; };
+
+/// Reads a format that was negotiated; 0, or a negative errno if it isn't one of raw video.
+static inline int shim_read_format(const struct spa_pod *param, struct shim_video_format *out) {
+    uint32_t type, subtype;
+    struct spa_video_info_raw raw;
+    memset(&raw, 0, sizeof raw);
+    int code = spa_format_parse(param, &type, &subtype);
+    if (code < 0) return code;
+    if (type != SPA_MEDIA_TYPE_video || subtype != SPA_MEDIA_SUBTYPE_raw) return -ENOTSUP;
+    code = spa_format_video_raw_parse(param, &raw);
+    if (code < 0) return code;
+    out->format = raw.format;
+    out->width = raw.size.width;
+    out->height = raw.size.height;
+    return 0;
+}
+
+/// The name of a video format, as in BGRx; NULL if it has none.
+static inline const char *shim_format_name(uint32_t format) {
+    return spa_debug_type_find_short_name(spa_type_video_format, format);
+}
