@@ -1,0 +1,211 @@
+public import CaptureEngine
+import Clocks
+public import ColorConversion
+public import LinkTransport
+public import MediaTypes
+import Threading
+
+/// The pictures of a PipeWire node, which the desktop of a Wayland session shares. Not thread-safe; it is used and
+/// released on the thread that creates it.
+///
+/// The compositor sends a picture when something has changed. The newest one is kept in the compositor's buffer until
+/// the agent asks for changes, and is then compared with the last one. What has changed is copied, and the buffer goes
+/// back. Pixels are handed out from the copy.
+public final class WaylandScreen: ScreenSource {
+    public let target: CaptureTarget
+    public private(set) var size: PictureSize
+    /// Other orders of bytes are changed into this one as pictures are taken.
+    public let pixelFormat = ScreenToPlanes.PixelFormat.bgrx
+    /// False: the compositor says nothing about the source, and the last picture remains.
+    public let isWaiting = false
+    /// False: the lock is a matter of the login session, which the agent watches.
+    public let isLocked = false
+    public let reportsDamage = true
+    public let showsAllChanges = true
+    /// False: a picture is complete when it arrives, and none is read between `fetchDamage` and `grab`.
+    public let hasPendingDamage = false
+    public private(set) var needsFullGrab = true
+    public var drawsPointer: Bool
+    public var fileDescriptor: Int32 { connection.fileDescriptor }
+    public let pointerDescriptor: Int32 = -1
+    public let nextCheck = MonotonicTime.distantFuture
+    public var description: String { "\(target) of \(size), pictures by PipeWire" }
+
+    let stream: CastStream
+    private let connection: PipeWireConnection
+    private let owner = ThreadOwner()
+    private var kept: KeptPicture
+    // What `lookAtPointer` and `takePointerShape` last returned, and when.
+    var toldPosition: PointerPosition?
+    var toldShape: Int?
+    var lastPointerLook = MonotonicTime.zero
+    private var drawn = DrawnPointer()
+    // Kept so that a picture needs no allocation.
+    private var changes: [PixelRectangle] = []
+    private var area = DamagedArea()
+    private var underPointer: [UInt8] = []
+
+    /// The session manager may not know the node yet when a stream asks for it, and then never connects the two.
+    private static let attempts = 3
+    /// How long to wait after a stream that failed at once.
+    private static let pause = Interval.milliseconds(300)
+
+    /// Connects to a node of a PipeWire remote, and waits for its first picture.
+    ///
+    /// - Parameters:
+    ///   - remote: A connection to PipeWire, as OpenPipeWireRemote of org.freedesktop.portal.ScreenCast returns it.
+    ///   - node: The identifier of the stream's node, from the same portal.
+    ///   - target: What the node shows, for the log and for notices to viewers.
+    ///   - framesPerSecond: The highest rate at which the compositor is to send pictures.
+    ///   - drawsPointer: Whether to draw the pointer into the pictures if the node reports it.
+    ///   - patience: How long to wait for a first picture, until the stream is connected again.
+    ///   - onWarning: Receives a line for anything that doesn't work as well as it could, and for each of the first
+    ///     buffers that can't be used.
+    /// - Throws: ``CastError`` if the remote can't be used, if no picture arrives after three attempts, or if the
+    ///   pictures can't be used.
+    public init(
+        remote: consuming FileDescriptor, node: UInt32, target: CaptureTarget = .screen, framesPerSecond: Int = 60,
+        drawsPointer: Bool = true, patience: Interval = .seconds(2), onWarning: @escaping (String) -> Void = { _ in }
+    ) throws(CastError) {
+        connection = try PipeWireConnection(remote: remote)
+        let first = try Self.firstPicture(
+            connection, node, framesPerSecond: framesPerSecond, patience: patience, onWarning)
+        stream = first.stream
+        size = first.size
+        kept = try Self.memory(size)
+        self.target = target
+        self.drawsPointer = drawsPointer
+    }
+
+    deinit { stream.close() }
+
+    /// Returns a stream whose first picture has arrived, and the picture's size.
+    private static func firstPicture(
+        _ connection: PipeWireConnection, _ node: UInt32, framesPerSecond: Int, patience: Interval,
+        _ onWarning: @escaping (String) -> Void
+    ) throws(CastError) -> (stream: CastStream, size: PictureSize) {
+        var attempt = 1
+        while true {
+            let stream = try CastStream(
+                connection, node: node, framesPerSecond: framesPerSecond, onWarning: onWarning)
+            let end = MonotonicTime.now() + patience
+            while stream.failure == nil, MonotonicTime.now() < end {
+                connection.iterate()
+                if let picture = stream.newest { return (stream, picture.size) }
+                if stream.failure == nil { waitForEvents(on: connection.fileDescriptor, until: end) }
+            }
+            // If the pictures can't be used, another attempt wouldn't change that.
+            let reason = stream.lastFault?.description ?? "the stream is \(stream.state)"
+            let failure = stream.failure ?? .noPicture(node: node, reason: reason)
+            if attempt == attempts || stream.lastFault != nil || failure.isFinal { throw failure }
+            onWarning("\(failure); connecting again")
+            stream.close()
+            if stream.failure != nil { waitForEvents(on: -1, until: MonotonicTime.now() + pause) }
+            attempt += 1
+        }
+    }
+
+    private static func memory(_ size: PictureSize) throws(CastError) -> KeptPicture {
+        guard let memory = KeptPicture(size) else { throw .noMemory(size) }
+        return memory
+    }
+
+    public func pollQueuedEvents() -> Bool { false }
+
+    public func pollDue(period: Interval) -> MonotonicTime { .distantFuture }
+
+    /// Throws if the screen cast has ended, or if the compositor has changed to a format that can't be read.
+    public func readEvents(isReadable: Bool = true, isPointerReadable: Bool = false) throws(CaptureError) -> Bool {
+        owner.check()
+        if isReadable { connection.iterate() }
+        do throws(CastError) {
+            if let failure = stream.failure { throw failure }
+            guard let picture = stream.newest, picture.size != size else { return false }
+            kept = try Self.memory(picture.size)
+            size = picture.size
+            needsFullGrab = true
+            return true
+        } catch {
+            throw .screen(error)
+        }
+    }
+
+    // MARK: - Pictures
+
+    public var mayHaveChanged: Bool {
+        needsFullGrab || stream.newest != nil || drawn.isStale(stream.pointer.shapeNumber, at: pointerArea)
+    }
+
+    /// When the first of the changes was painted that `fetchDamage` hasn't returned yet; nil if there are none.
+    public var paintedAt: MonotonicTime? { stream.paintedAt }
+
+    /// Compares the newest picture with the last one, and never waits.
+    public func fetchDamage() -> DamagedArea {
+        changes.removeAll(keepingCapacity: true)
+        stream.takeNewest { pixels, parts in kept.update(from: pixels, in: parts, changes: &changes) }
+        drawn.update(stream.pointer.shape, stream.pointer.shapeNumber, at: pointerArea, changes: &changes)
+        if needsFullGrab {
+            needsFullGrab = false
+            changes.removeAll(keepingCapacity: true)
+            changes.append(size.whole)
+        }
+        area.set(changes, in: size)
+        return area
+    }
+
+    public func fullDamage() -> DamagedArea {
+        needsFullGrab = true
+        return fetchDamage()
+    }
+
+    /// Hands out the pixels of the last picture; always returns true.
+    public func grab(_ area: DamagedArea, _ body: (GrabbedPixels) -> Void) -> Bool {
+        for rectangle in area.rectangles {
+            let pointer = drawn.area.intersection(rectangle)
+            if pointer.isEmpty {
+                body(kept.pixels(of: rectangle))
+                continue
+            }
+            // Pieces begin at even rows.
+            let (top, bottom) = (rectangle.y, rectangle.y + rectangle.height)
+            let first = max(top, pointer.y & ~1)
+            let end = min(bottom, (pointer.y + pointer.height + 1) & ~1)
+            if first > top { body(kept.pixels(of: rectangle.rows(top..<first))) }
+            drawPointer(on: rectangle.rows(first..<end), body)
+            if bottom > end { body(kept.pixels(of: rectangle.rows(end..<bottom))) }
+        }
+        return true
+    }
+
+    /// Hands out a copy of `part` with the pointer on it. The kept picture stays as it is, for the next comparison.
+    private func drawPointer(on part: PixelRectangle, _ body: (GrabbedPixels) -> Void) {
+        let bytes = part.width * CastFormat.bytesPerPixel
+        let missing = bytes * part.height - underPointer.count
+        if missing > 0 { underPointer.append(contentsOf: repeatElement(0, count: missing)) }
+        underPointer.withUnsafeMutableBytes { memory in
+            guard let base = memory.baseAddress else { return }
+            let source = kept.pixels(of: part)
+            for row in 0..<part.height {
+                (base + row * bytes).copyMemory(from: source.base + row * source.stride, byteCount: bytes)
+            }
+            let pixels = GrabbedPixels(rectangle: part, base: base, stride: bytes)
+            drawn.draw(into: pixels, format: pixelFormat)
+            body(pixels)
+        }
+    }
+}
+
+extension KeptPicture {
+    /// The pixels of a part of the picture, which must lie inside it.
+    fileprivate func pixels(of part: PixelRectangle) -> GrabbedPixels {
+        GrabbedPixels(
+            rectangle: part, base: base + part.y * stride + part.x * CastFormat.bytesPerPixel, stride: stride)
+    }
+}
+
+extension PixelRectangle {
+    /// The part of the rectangle in these rows of the picture.
+    fileprivate func rows(_ rows: Range<Int>) -> PixelRectangle {
+        PixelRectangle(x: x, y: rows.lowerBound, width: width, height: rows.count)
+    }
+}

@@ -1,0 +1,57 @@
+public import CaptureEngine
+public import CaptureLink
+import Glibc
+public import LinkTransport
+public import MediaTypes
+
+/// The reason why a PipeWire node can't be captured, or can't be captured any longer.
+public enum CastError: ScreenError, Equatable {
+    /// A call of libpipewire failed; `code` is an errno.
+    case library(call: String, code: Int32)
+    /// The remote isn't a connection to PipeWire; `code` is an errno.
+    case remote(code: Int32)
+    /// PipeWire reports this error of the stream.
+    case stream(String)
+    /// The stream has ended, because its node was removed or PipeWire was stopped; with PipeWire's reason, if any.
+    case ended(String?)
+    /// The pictures are in a format that can't be read.
+    case format(String)
+    /// No picture arrived; `reason` is what was wrong with those that can't be used, or the stream's state.
+    case noPicture(node: UInt32, reason: String)
+    /// There isn't enough memory for a picture of this size.
+    case noMemory(PictureSize)
+
+    public var description: String {
+        switch self {
+        case .library(let call, let code): "\(call) of libpipewire failed: \(String(cString: strerror(code)))"
+        case .remote(let code): "the desktop's connection to PipeWire can't be used: \(String(cString: strerror(code)))"
+        case .stream(let text): "PipeWire reports an error: \(text)"
+        case .ended(let text): "the desktop has ended the screen cast" + (text.map { ": \($0)" } ?? "")
+        case .format(let text): "the desktop sends \(text)"
+        case .noPicture(let node, let reason): "PipeWire node \(node) sends no picture: \(reason)"
+        case .noMemory(let size): "there is not enough memory for a picture of \(size)"
+        }
+    }
+
+    /// Whether it makes no sense to connect the stream again.
+    var isFinal: Bool {
+        switch self {
+        case .stream, .ended, .noPicture: false
+        case .library, .remote, .format, .noMemory: true
+        }
+    }
+
+    public var kind: LinkTransportError.Kind {
+        switch self {
+        case .library, .noMemory: .system
+        case .remote, .stream, .ended, .format, .noPicture: .unavailable
+        }
+    }
+
+    public var endReason: EndReason {
+        switch self {
+        case .ended, .stream: .displayLost
+        case .library, .remote, .format, .noPicture, .noMemory: .other
+        }
+    }
+}

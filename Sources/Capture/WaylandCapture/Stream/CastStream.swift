@@ -1,0 +1,282 @@
+import CPipeWire
+import Clocks
+import Glibc
+import MediaTypes
+
+/// A stream of pictures from a PipeWire node.
+///
+/// Everything happens in ``PipeWireConnection/iterate()``. The buffer of the newest picture is kept until it is taken
+/// or a newer one arrives; every other goes back to its sender at once. Not thread-safe.
+final class CastStream {
+    /// The reason why no more pictures arrive; nil while they may.
+    private(set) var failure: CastError?
+    /// The newest picture, if it hasn't been taken yet.
+    private(set) var newest: ReceivedPicture?
+    /// When the first picture was painted of those that haven't been taken.
+    private(set) var paintedAt: MonotonicTime?
+    /// The visible part of the last picture.
+    private(set) var visible = PixelRectangle.nothing
+    /// What was wrong with the last picture that couldn't be used.
+    private(set) var lastFault: BufferFault?
+    var pointer = CastPointer()
+
+    /// A picture in a buffer.
+    struct ReceivedPicture {
+        fileprivate var buffer: UnsafeMutablePointer<pw_buffer>
+        fileprivate var memory: BufferMemory
+        fileprivate var order: CastFormat.Order
+        fileprivate(set) var layout: BufferLayout
+
+        /// The size of the visible part.
+        var size: PictureSize { layout.visible.size }
+    }
+
+    private let connection: PipeWireConnection
+    private var stream: OpaquePointer?
+    private let events = UnsafeMutablePointer<pw_stream_events>.allocate(capacity: 1)
+    private let hook = UnsafeMutablePointer<spa_hook>.allocate(capacity: 1)
+    private let onWarning: (String) -> Void
+    private var format: CastFormat?
+    private var memories: [UnsafeMutablePointer<pw_buffer>: Result<BufferMemory, BufferFault>] = [:]
+    private var damage = PendingDamage()
+    private var faults = 0
+
+    /// A fault may come with each picture, so the number of warnings is limited.
+    private static let maxWarnings = 10
+    /// A picture that is older than this has no usable time.
+    private static let maxAge = Interval.seconds(1)
+
+    /// Connects to `node`.
+    ///
+    /// - Parameter framesPerSecond: the highest rate at which the sender is to send pictures.
+    /// - Throws: `library`, or `stream` if PipeWire refuses at once.
+    init(
+        _ connection: PipeWireConnection, node: UInt32, framesPerSecond: Int, onWarning: @escaping (String) -> Void
+    ) throws(CastError) {
+        self.connection = connection
+        self.onWarning = onWarning
+        events.initialize(to: pw_stream_events())
+        hook.initialize(to: spa_hook())
+        // The stream owns the properties.
+        let properties = pw_properties_new_string(
+            "media.type = Video, media.category = Capture, media.role = Screen")
+        stream = pw_stream_new(connection.core, "ScreenRelay", properties)
+        guard let stream else { throw .library(call: "pw_stream_new", code: errno) }
+        listen(stream)
+        let code = shim_pw_stream_connect(stream, node, UInt32(clamping: max(1, framesPerSecond)))
+        if code < 0 { throw .stream(Self.text(of: code)) }
+    }
+
+    deinit {
+        close()
+        events.deallocate()
+        hook.deallocate()
+    }
+
+    /// Ends the stream. Idempotent.
+    func close() {
+        guard let stream else { return }
+        self.stream = nil
+        newest = nil
+        // Its memory belongs to libpipewire.
+        memories = [:]
+        spa_hook_remove(hook)
+        pw_stream_destroy(stream)
+    }
+
+    /// How far the stream is, in PipeWire's words.
+    var state: String {
+        guard let stream else { return "closed" }
+        return String(cString: pw_stream_state_as_string(pw_stream_get_state(stream, nil)))
+    }
+
+    /// Passes the newest picture to `body`, with the parts of it that may have changed since the last one that was
+    /// taken, and gives its buffer back. Does nothing if there is none.
+    func takeNewest(_ body: (KeptPicture.Pixels, [PixelRectangle]) -> Void) {
+        guard let picture = newest else { return }
+        newest = nil
+        paintedAt = nil
+        defer { giveBack(picture.buffer) }
+        do throws(BufferFault) {
+            try picture.memory.check()
+        } catch {
+            report(error)
+            return
+        }
+        let pixels = KeptPicture.Pixels(
+            base: picture.memory.base + picture.layout.offset, stride: picture.layout.stride, order: picture.order)
+        body(pixels, damage.take())
+        picture.memory.release()
+    }
+
+    private func giveBack(_ buffer: UnsafeMutablePointer<pw_buffer>) {
+        if let stream { pw_stream_queue_buffer(stream, buffer) }
+    }
+
+    private func report(_ fault: BufferFault) {
+        faults += 1
+        if faults <= Self.maxWarnings { onWarning("what the desktop sends can't be used: \(fault)") }
+    }
+
+    private static func text(of code: Int32) -> String { String(cString: shim_spa_error(code)) }
+
+    // MARK: - Events
+
+    private func listen(_ stream: OpaquePointer) {
+        events.pointee.version = UInt32(PW_VERSION_STREAM_EVENTS)
+        events.pointee.state_changed = { context, _, state, text in CastStream.of(context)?.stateChanged(state, text) }
+        events.pointee.param_changed = { context, id, param in CastStream.of(context)?.parameterChanged(id, param) }
+        events.pointee.add_buffer = { context, buffer in CastStream.of(context)?.bufferAdded(buffer) }
+        events.pointee.remove_buffer = { context, buffer in CastStream.of(context)?.bufferRemoved(buffer) }
+        events.pointee.process = { context in CastStream.of(context)?.process() }
+        pw_stream_add_listener(stream, hook, events, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    private static func of(_ context: UnsafeMutableRawPointer?) -> CastStream? {
+        context.map { Unmanaged<CastStream>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private func stateChanged(_ state: pw_stream_state, _ text: UnsafePointer<CChar>?) {
+        let text = text.map { String(cString: $0) }
+        if state == PW_STREAM_STATE_ERROR {
+            failure = failure ?? .stream(text ?? "unknown")
+        } else if state == PW_STREAM_STATE_UNCONNECTED {
+            failure = failure ?? .ended(text)
+        }
+    }
+
+    private func parameterChanged(_ id: UInt32, _ param: UnsafePointer<spa_pod>?) {
+        guard id == SPA_PARAM_Format.rawValue, let stream else { return }
+        format = nil
+        // Without a format, the stream pauses until there is another.
+        guard let param else { return }
+        var read = shim_video_format()
+        var code = shim_read_format(param, &read)
+        if code >= 0 {
+            do throws(BufferFault) {
+                format = try CastFormat(read.format, width: read.width, height: read.height)
+            } catch {
+                failure = failure ?? .format(error.description)
+                return
+            }
+            code = shim_pw_stream_accept(stream)
+        }
+        if code < 0 { failure = failure ?? .stream(Self.text(of: code)) }
+    }
+
+    private func bufferAdded(_ buffer: UnsafeMutablePointer<pw_buffer>?) {
+        guard let buffer else { return }
+        do throws(BufferFault) {
+            memories[buffer] = try .success(Self.memory(of: buffer))
+        } catch {
+            // It is reported with the first picture in it.
+            memories[buffer] = .failure(error)
+        }
+    }
+
+    private func bufferRemoved(_ buffer: UnsafeMutablePointer<pw_buffer>?) {
+        guard let buffer else { return }
+        if newest?.buffer == buffer {
+            newest = nil
+            paintedAt = nil
+        }
+        memories[buffer] = nil
+    }
+
+    private static func memory(of buffer: UnsafeMutablePointer<pw_buffer>) throws(BufferFault) -> BufferMemory {
+        guard let content = buffer.pointee.buffer, content.pointee.n_datas > 0, let data = content.pointee.datas else {
+            throw .noMemory
+        }
+        let block = data.pointee
+        switch block.type {
+        case SPA_DATA_MemFd.rawValue:
+            return try BufferMemory(
+                file: Int32(truncatingIfNeeded: block.fd), offset: Int(block.mapoffset), count: Int(block.maxsize))
+        case SPA_DATA_MemPtr.rawValue:
+            guard let base = block.data else { throw .noMemory }
+            return BufferMemory(mapped: UnsafeRawPointer(base), count: Int(block.maxsize))
+        default: throw .unsupportedMemory(block.type)
+        }
+    }
+
+    // MARK: - Pictures
+
+    private func process() {
+        guard let stream else { return }
+        while let buffer = pw_stream_dequeue_buffer(stream) {
+            do throws(BufferFault) {
+                if let picture = try picture(in: buffer) {
+                    if let newest { giveBack(newest.buffer) }
+                    newest = picture
+                    continue
+                }
+            } catch {
+                lastFault = error
+                report(error)
+                damage.addAll()
+            }
+            giveBack(buffer)
+        }
+    }
+
+    /// Reads the metadata of a buffer, and returns the picture in it; nil if it brings only the pointer.
+    private func picture(in buffer: UnsafeMutablePointer<pw_buffer>) throws(BufferFault) -> ReceivedPicture? {
+        guard let content = buffer.pointee.buffer else { throw .noMemory }
+        followPointer(Self.metadata(SPA_META_Cursor, of: content))
+        guard content.pointee.n_datas > 0, let chunk = content.pointee.datas?.pointee.chunk?.pointee, let format else {
+            throw .noMemory
+        }
+        if chunk.size == 0 { return nil }
+        let header = BufferMetadata.header(Self.metadata(SPA_META_Header, of: content))
+        let flags = (chunk: UInt32(bitPattern: chunk.flags), header: header?.flags ?? 0)
+        if flags.chunk & shim_chunk_corrupted != 0 || flags.header & shim_header_corrupted != 0 {
+            damage.addAll()
+            return nil
+        }
+        let transform = BufferMetadata.transform(Self.metadata(SPA_META_VideoTransform, of: content))
+        if transform != 0 { throw .transformed(transform) }
+        let memory: BufferMemory
+        switch memories[buffer] {
+        case .success(let mapped)?: memory = mapped
+        case .failure(let fault)?: throw fault
+        case nil: throw .noMemory
+        }
+        let layout = try BufferLayout(
+            BufferLayout.Chunk(offset: chunk.offset, size: chunk.size, stride: chunk.stride), memory: memory.count,
+            format: format, crop: BufferMetadata.crop(Self.metadata(SPA_META_VideoCrop, of: content)))
+        visible = layout.visible
+        damage.add(
+            BufferMetadata.damage(Self.metadata(SPA_META_VideoDamage, of: content)), visible: layout.visible)
+        paintedAt = paintedAt ?? Self.painted(header)
+        return ReceivedPicture(buffer: buffer, memory: memory, order: format.order, layout: layout)
+    }
+
+    private func followPointer(_ bytes: UnsafeRawBufferPointer) {
+        do throws(BufferFault) {
+            if let report = try CursorReport.read(bytes) { pointer.update(report) }
+        } catch {
+            report(error)
+        }
+    }
+
+    /// When a picture was painted; now if its header doesn't tell.
+    private static func painted(_ header: BufferMetadata.Header?) -> MonotonicTime {
+        let now = MonotonicTime.now()
+        guard let header else { return now }
+        let time = MonotonicTime(nanoseconds: header.time)
+        return time <= now && time >= now - maxAge ? time : now
+    }
+
+    /// The metadata of a type; empty if there is none.
+    private static func metadata(
+        _ type: spa_meta_type, of content: UnsafeMutablePointer<spa_buffer>
+    ) -> UnsafeRawBufferPointer {
+        for index in 0..<Int(content.pointee.n_metas) {
+            guard let meta = content.pointee.metas?[index] else { break }
+            if meta.type == type.rawValue, let data = meta.data {
+                return UnsafeRawBufferPointer(start: data, count: Int(meta.size))
+            }
+        }
+        return UnsafeRawBufferPointer(start: nil, count: 0)
+    }
+}
