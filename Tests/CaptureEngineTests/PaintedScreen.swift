@@ -1,6 +1,7 @@
 import CLinux
 import CaptureEngine
 import CaptureLink
+import Clocks
 import ColorConversion
 import Glibc
 import LinkTransport
@@ -49,24 +50,28 @@ final class PaintedScreen: ScreenSource {
     private let paint: Paint
     private let changes: ((_ before: UInt8, _ after: UInt8) -> [PixelRectangle])?
     private let grey: (_ x: Int, _ y: Int, _ shade: UInt8) -> UInt8
+    private let age: Interval?
     private var shown: UInt8?
 
     /// Creates a screen. `changes` says what another shade changes, which is all of it by default, and `grey` what a
-    /// pixel is painted in.
+    /// pixel is painted in. With an `age`, it says that each change was painted so long ago.
     init(
         _ paint: Paint, size: PictureSize = PictureSize(width: 64, height: 48), reportsDamage: Bool = true,
         changes: ((_ before: UInt8, _ after: UInt8) -> [PixelRectangle])? = nil,
-        grey: @escaping (_ x: Int, _ y: Int, _ shade: UInt8) -> UInt8 = { _, _, shade in shade }
+        grey: @escaping (_ x: Int, _ y: Int, _ shade: UInt8) -> UInt8 = { _, _, shade in shade },
+        age: Interval? = nil
     ) {
         self.paint = paint
         self.size = size
         self.reportsDamage = reportsDamage
         self.changes = changes
         self.grey = grey
+        self.age = age
     }
 
     var fileDescriptor: Int32 { paint.descriptor }
     var mayHaveChanged: Bool { !reportsDamage || paint.shade != shown }
+    var paintedAt: MonotonicTime? { paint.shade == shown ? nil : age.map { MonotonicTime.now() - $0 } }
 
     func pollQueuedEvents() -> Bool { false }
     func pollDue(period: Interval) -> MonotonicTime { reportsDamage ? .distantFuture : .zero }

@@ -167,8 +167,9 @@ public struct PictureNotice: Hashable, Sendable {
     public var qp: UInt8
     /// How long the sender waited after the first change for the rest of the same repaint.
     public var settling: Interval
-    /// How long before the capture time the first change in the picture was noticed; nil if that isn't known. Longer
-    /// than `settling` where the change had to wait for its turn or for the bit rate.
+    /// How long before the capture time the first change in the picture was noticed, or painted if the display says
+    /// when; nil if that isn't known. Longer than `settling` where the change had to wait for its turn or for the bit
+    /// rate.
     public var waited: Interval?
     /// How long after the capture time the picture was encoded and this notice was written; nil if that isn't known.
     public var worked: Interval?

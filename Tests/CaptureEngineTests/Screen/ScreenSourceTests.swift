@@ -38,6 +38,33 @@ struct ScreenSourceTests {
         #expect(error?.description == "the paint is gone")
     }
 
+    @Test("a change that was painted as a whole needs no time to settle, and has waited since it was painted")
+    func paintedAsWhole() throws {
+        let paint = Paint()
+        let pair = try LinkSocketPair()
+        let descriptor = fcntl(pair.childDescriptor, F_DUPFD_CLOEXEC, 3)
+        pair.closeChild()
+        let capture = try RunningCapture(CaptureConfiguration(link: .descriptor(descriptor))) { _ in
+            PaintedScreen(paint, age: .milliseconds(700))
+        }
+        let host = try ReceivingHost(pair.connection)
+        try host.sendHello()
+        try host.wait(for: "a picture") { host.count >= 1 }
+        let before = host.messages.count
+        paint.show(255)
+        var notice: PictureNotice?
+        try host.wait(for: "the change") {
+            for case .picture(let next) in host.messages[before...].map(\.body) where next.damage.width > 0 {
+                notice = notice ?? next
+            }
+            return notice != nil
+        }
+        #expect(notice?.settling == .zero)
+        #expect((notice?.waited ?? .zero) >= .milliseconds(700))
+        capture.stop()
+        #expect(try eventually("the end") { try capture.end?.get() } == .stopped)
+    }
+
     @Test("one that takes longer to look at than until the next picture still hears the host, and the signal to end")
     func slow() throws {
         let pair = try LinkSocketPair()

@@ -46,7 +46,7 @@ extension CaptureAgent {
         if let sharpensUntil, now >= sharpensUntil { endSharpening() }
         // Unlike one that is asked for, it waits until the next frame is due.
         if scheduledKeyFrames.isDue(now) { wantsKeyFrame = true }
-        if sharing == .live, hasChange { schedule.noticedChange(at: now) }
+        if sharing == .live, hasChange { noticeChange(now) }
         guard schedule.due(reasons) <= now else { return false }
         if sharing != .live {
             try takeInsteadOfScreen(now)
@@ -57,6 +57,14 @@ extension CaptureAgent {
         }
         sendStatisticsIfDue(now)
         return true
+    }
+
+    private func noticeChange(_ now: MonotonicTime) {
+        if let painted = screen.paintedAt {
+            schedule.noticedWholeChange(at: painted)
+        } else {
+            schedule.noticedChange(at: now)
+        }
     }
 
     /// Sends a slate if one is due, or else one more picture of what viewers already see.

@@ -17,7 +17,7 @@ struct PictureSchedule {
     /// When the first change came that is in no picture yet.
     private var changedSince: MonotonicTime?
     /// Whether that change needs no settling, because something else has held the picture back for longer than drawing
-    /// takes.
+    /// takes, or because it was painted as a whole.
     private var isWhole = false
     /// When a change was last taken.
     private var lastChange = MonotonicTime.zero
@@ -153,7 +153,8 @@ struct PictureSchedule {
     /// Stops counting the time since the first change as settling, because something else held the picture back.
     mutating func forgetChange() { changedSince = nil }
 
-    /// Notes that a change had to wait for something else: it is taken as soon as possible, before any refinement.
+    /// Notes that a change had to wait for something else, or was painted as a whole: it is taken as soon as possible,
+    /// before any refinement.
     mutating func noticedWholeChange(at now: MonotonicTime) {
         noticedChange(at: now)
         isWhole = true

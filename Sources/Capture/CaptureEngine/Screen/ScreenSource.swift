@@ -48,6 +48,9 @@ public protocol ScreenSource: AnyObject, CustomStringConvertible {
     var showsAllChanges: Bool { get }
     /// Whether `fetchDamage` may find something; always true if the display doesn't report changes (see `pollDue`).
     var mayHaveChanged: Bool { get }
+    /// When the display painted the first of the changes that `fetchDamage` would return, if it paints each picture as a
+    /// whole and says when; these changes need no time to settle. Otherwise nil.
+    var paintedAt: MonotonicTime? { get }
     /// Whether the next `fetchDamage` returns the whole area, for example after the display refused pixels.
     var needsFullGrab: Bool { get }
     /// The time at which to call `fetchDamage` if the display doesn't report changes: `period` after the last look, or
@@ -86,6 +89,10 @@ public protocol ScreenSource: AnyObject, CustomStringConvertible {
     /// Makes the next `lookAtPointer` and `takePointerShape` return the current values even if they were returned
     /// before, for a new consumer that knows nothing yet.
     func forgetToldPointer()
+}
+
+extension ScreenSource {
+    public var paintedAt: MonotonicTime? { nil }
 }
 
 /// The reason why a screen can't be captured, or can't be captured any longer; `description` is for the user.
