@@ -42,9 +42,6 @@ final class PaintedScreen: ScreenSource {
     let reportsDamage: Bool
     let showsAllChanges = true
     let needsFullGrab = false
-    let hasPendingDamage = false
-    let pointerDescriptor: Int32 = -1
-    let nextCheck = MonotonicTime.distantFuture
     let nextPointerLook = MonotonicTime.distantFuture
     var drawsPointer = false
     private let paint: Paint
@@ -73,7 +70,6 @@ final class PaintedScreen: ScreenSource {
     var mayHaveChanged: Bool { !reportsDamage || paint.shade != shown }
     var paintedAt: MonotonicTime? { paint.shade == shown ? nil : age.map { MonotonicTime.now() - $0 } }
 
-    func pollQueuedEvents() -> Bool { false }
     func pollDue(period: Interval) -> MonotonicTime { reportsDamage ? .distantFuture : .zero }
     func lookAtPointer(now: MonotonicTime) -> PointerPosition? { nil }
     func takePointerShape(in pictures: PictureSize) -> CursorImage? { nil }

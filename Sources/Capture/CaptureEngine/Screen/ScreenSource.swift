@@ -6,6 +6,10 @@ public import MediaTypes
 /// A screen, or a part of one, that a ``CaptureAgent`` takes pictures of: it reports what changes there, and hands out
 /// its pixels. Each display system has its own implementation; `ScreenCapture` of X11Capture is the one for X servers.
 ///
+/// A display is read in one of two ways. From some, the source requests what has changed and its pixels; replies may
+/// bring events with them, and something may be painted between two requests. Others send whole pictures on
+/// `fileDescriptor`, which the source keeps until they are taken. What only the first kind has is optional.
+///
 /// All rectangles and positions are in pixels of the captured area. All methods are called on the agent's thread, which
 /// polls `fileDescriptor` and `pointerDescriptor` for reading. Before each poll it calls `pollQueuedEvents`; after each
 /// poll, and at `nextCheck`, it calls `readEvents`. It calls `lookAtPointer` at `nextPointerLook`, and `fetchDamage` at
@@ -48,8 +52,8 @@ public protocol ScreenSource: AnyObject, CustomStringConvertible {
     var showsAllChanges: Bool { get }
     /// Whether `fetchDamage` may find something; always true if the display doesn't report changes (see `pollDue`).
     var mayHaveChanged: Bool { get }
-    /// When the display painted the first of the changes that `fetchDamage` would return, if it paints each picture as a
-    /// whole and says when; these changes need no time to settle. Otherwise nil.
+    /// When the display painted the first of the changes that `fetchDamage` would return, if it sends whole pictures
+    /// and says when; these changes need no time to settle. Otherwise nil.
     var paintedAt: MonotonicTime? { get }
     /// Whether the next `fetchDamage` returns the whole area, for example after the display refused pixels.
     var needsFullGrab: Bool { get }
@@ -91,6 +95,17 @@ public protocol ScreenSource: AnyObject, CustomStringConvertible {
     func forgetToldPointer()
 }
 
+/// What a display that sends whole pictures doesn't have: another descriptor for the pointer, times at which to look
+/// for changes, events that come with replies, and changes between two requests.
+extension ScreenSource {
+    public var pointerDescriptor: Int32 { -1 }
+    public var nextCheck: MonotonicTime { .distantFuture }
+    public func pollQueuedEvents() -> Bool { false }
+    public func pollDue(period: Interval) -> MonotonicTime { .distantFuture }
+    public var hasPendingDamage: Bool { false }
+}
+
+/// What a display that is requested for its pixels doesn't have: the time of a whole picture.
 extension ScreenSource {
     public var paintedAt: MonotonicTime? { nil }
 }

@@ -10,7 +10,7 @@ import Threading
 ///
 /// The compositor sends a picture when something has changed. The newest one is kept in the compositor's buffer until
 /// the agent asks for changes, and is then compared with the last one. What has changed is copied, and the buffer goes
-/// back. Pixels are handed out from the copy.
+/// back. Pixels are handed out from the copy, and pictures arrive only in `readEvents`.
 public final class WaylandScreen: ScreenSource {
     public let target: CaptureTarget
     public private(set) var size: PictureSize
@@ -22,13 +22,9 @@ public final class WaylandScreen: ScreenSource {
     public let isLocked = false
     public let reportsDamage = true
     public let showsAllChanges = true
-    /// False: a picture is complete when it arrives, and none is read between `fetchDamage` and `grab`.
-    public let hasPendingDamage = false
     public private(set) var needsFullGrab = true
     public var drawsPointer: Bool
     public var fileDescriptor: Int32 { connection.fileDescriptor }
-    public let pointerDescriptor: Int32 = -1
-    public let nextCheck = MonotonicTime.distantFuture
     public var description: String { "\(target) of \(size), pictures by PipeWire" }
 
     let stream: CastStream
@@ -109,10 +105,6 @@ public final class WaylandScreen: ScreenSource {
         guard let memory = KeptPicture(size) else { throw .noMemory(size) }
         return memory
     }
-
-    public func pollQueuedEvents() -> Bool { false }
-
-    public func pollDue(period: Interval) -> MonotonicTime { .distantFuture }
 
     /// Throws if the screen cast has ended, or if the compositor has changed to a format that can't be read.
     public func readEvents(isReadable: Bool = true, isPointerReadable: Bool = false) throws(CaptureError) -> Bool {
