@@ -21,7 +21,7 @@ public struct CertificateFile: Sendable {
 
     /// The file `self-signed.pem` beside the rooms' tokens: see ``TokenFile``. Nil if there is no home.
     public init?(environment: (String) -> String? = TokenFile.variable) {
-        guard let folder = PrivateFile.stateFolder(environment) else { return nil }
+        guard let folder = StateFolder.path(environment) else { return nil }
         path = folder + "/self-signed.pem"
     }
 
@@ -33,7 +33,7 @@ public struct CertificateFile: Sendable {
     public func certificate(for addresses: [String] = []) throws(CertificateFileError) -> ServerCertificate {
         if let kept = try kept(), !isNearItsEnd(kept) { return kept }
         let file = PrivateFile(path: path)
-        file.makeFolders()
+        StateFolder.makeFolders(of: path)
         // Of hosts that start at once, one makes it. The others find it here.
         let lock = file.lock()
         defer { lock?.release() }

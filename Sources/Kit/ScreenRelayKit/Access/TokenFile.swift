@@ -26,7 +26,7 @@ public struct TokenFile: Sendable {
     /// Like `init(room:listen:environment:)`, for a file whose name is `beginning` and the addresses.
     init?(named beginning: String, listen: [String], environment: (String) -> String?) {
         guard !listen.isEmpty, !listen.contains(where: { $0.hasSuffix(":0") }) else { return nil }
-        guard let folder = PrivateFile.stateFolder(environment) else { return nil }
+        guard let folder = StateFolder.path(environment) else { return nil }
         // A name or an address may contain a slash, but a file name may not.
         let address = String(listen.joined(separator: "+").map { $0 == "/" ? "_" : $0 })
         path = "\(folder)/\(beginning)\(address).token"
@@ -43,7 +43,7 @@ public struct TokenFile: Sendable {
     public func token(isNew: Bool = false, makesFolders: Bool = false) throws(TokenFileError) -> String {
         let file = PrivateFile(path: path)
         if !isNew, let kept = try kept(in: file) { return kept }
-        if makesFolders { file.makeFolders() }
+        if makesFolders { StateFolder.makeFolders(of: path) }
         // Of hosts that start at once, one draws it. The others find it here.
         let lock = file.lock()
         defer { lock?.release() }
