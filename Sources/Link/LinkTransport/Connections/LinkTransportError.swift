@@ -58,6 +58,8 @@ public enum LinkTransportError: Error, Equatable, Sendable, CustomStringConverti
         case missing
         /// A file has invalid content (exit 65).
         case data
+        /// The user has declined, or has stopped what was allowed (exit 75).
+        case declined
         /// Access is denied (exit 77).
         case permission
         /// The system failed (exit 71).

@@ -87,6 +87,7 @@ extension ExitCode {
         case .missing: self = .windowGone
         case .data: self = .badData
         case .unavailable: self = .unavailable
+        case .declined: self = .declined
         case .permission: self = .permission
         case .system: self = .system
         }

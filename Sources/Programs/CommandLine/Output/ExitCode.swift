@@ -19,6 +19,8 @@ public enum ExitCode: Int32, CaseIterable, Sendable {
     case cannotWrite = 73
     /// Reading or writing a file failed, for example because the disk is full (EX_IOERR).
     case inputOutput = 74
+    /// The user has declined in the desktop's dialog, or has stopped sharing in the desktop (EX_TEMPFAIL).
+    case declined = 75
     /// Access is denied (EX_NOPERM).
     case permission = 77
 
@@ -35,6 +37,7 @@ public enum ExitCode: Int32, CaseIterable, Sendable {
         case .system: "the operating system refused a request"
         case .cannotWrite: "a file can't be created"
         case .inputOutput: "reading or writing a file failed, for example because the disk is full"
+        case .declined: "the desktop's dialog was declined or cancelled, or sharing was stopped in the desktop"
         case .permission: "permission denied"
         }
     }
