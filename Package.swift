@@ -177,6 +177,10 @@ let package = Package(
                 "CaptureEngine", "Clocks", "CXCB", "CLinux", "ColorConversion", "CaptureLink", "LinkTransport",
                 "MediaTypes", "Threading",
             ]),
+        // The same for Wayland desktops, which share their screens through a portal and PipeWire.
+        shell(
+            "Capture", "WaylandCapture",
+            ["CaptureEngine", "CaptureLink", "Clocks", "CSystemBus", "LinkTransport", "MediaTypes", "Threading"]),
 
         // What a Wayland desktop shares: its portal grants a PipeWire node, whose buffers are the pictures.
         shell(
