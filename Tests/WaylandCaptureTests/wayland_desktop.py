@@ -1,0 +1,300 @@
+"""A Wayland desktop for tests, without a GPU, a display or a person: a session bus, PipeWire, WirePlumber, mutter with
+a virtual monitor, the real desktop portal, and, in this process, a backend of the portal that shares the monitor.
+
+usage: wayland_desktop.py FOLDER WIDTHxHEIGHT PART...
+
+FOLDER is where everything is kept. The parts are `portal`, `backend` and `screen`; there is always a bus, whose socket
+is FOLDER/bus. Ends at the end of its input, and all programs with it.
+
+Prints `ready` when all parts are there, and what happens:
+
+    select types=1 cursor=4 persist=2 restores=0   an application asks; restores=1: with what Start gave out before
+    start                                          it wants to be answered
+    closed                                         the application, or the portal for it, has closed the session
+
+Reads commands, and prints `done` and the command:
+
+    answer N     Start is answered with N from now on: 0 granted, 1 cancelled, 2 ended otherwise
+    hold         Start isn't answered
+    release      what was held is answered
+    forget       nothing is given out from now on that restores a session
+    close        the desktop closes all sessions
+    end PART     kills the bus, the portal or the screen
+"""
+
+import ctypes
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import dbus
+import dbus.service
+from dbus.mainloop.glib import DBusGMainLoop
+from gi.repository import GLib
+
+NAME = "org.freedesktop.impl.portal.desktop.test"
+PORTAL = "org.freedesktop.portal.Desktop"
+CAST = "org.freedesktop.impl.portal.ScreenCast"
+SESSION = "org.freedesktop.impl.portal.Session"
+MUTTER = "org.gnome.Mutter.ScreenCast"
+STORE = "org.freedesktop.impl.portal.PermissionStore"
+
+# Without the services of the real session bus, of which some would mount file systems.
+BUS = """<busconfig>
+<type>session</type><listen>unix:path={folder}/bus</listen>
+<policy context="default"><allow send_destination="*"/><allow receive_sender="*"/><allow own="*"/></policy>
+</busconfig>
+"""
+BACKEND = f"""[portal]
+DBusName={NAME}
+Interfaces={CAST};
+UseIn=test
+"""
+
+
+LIBC = ctypes.CDLL(None)
+
+
+def say(line):
+    print(line, flush=True)
+
+
+class Desktop:
+    """The programs."""
+
+    def __init__(self, folder, size, parts):
+        self.folder, self.size, self.parts, self.programs = folder, size, parts, {}
+        for name in "run", "home", "portals":
+            (folder / name).mkdir(mode=0o700, exist_ok=True)
+        (folder / "bus.conf").write_text(BUS.format(folder=folder))
+        if "backend" in parts:
+            (folder / "portals" / "test.portal").write_text(BACKEND)
+            (folder / "portals" / "test-portals.conf").write_text("[preferred]\ndefault=test\n")
+        address = f"unix:path={folder}/bus"
+        kept = ("PATH", "LANG", "TMPDIR", "LD_LIBRARY_PATH")
+        self.environment = {name: os.environ[name] for name in kept if name in os.environ} | {
+            "HOME": f"{folder}/home", "XDG_RUNTIME_DIR": f"{folder}/run", "DBUS_SESSION_BUS_ADDRESS": address,
+            "XDG_CURRENT_DESKTOP": "test", "XDG_SESSION_TYPE": "wayland", "XDG_DESKTOP_PORTAL_DIR": f"{folder}/portals",
+            "LIBGL_ALWAYS_SOFTWARE": "1", "NO_AT_BRIDGE": "1", "GSETTINGS_BACKEND": "memory",
+        }
+        os.environ["DBUS_SESSION_BUS_ADDRESS"] = address
+
+    def start(self, name, *command):
+        with open(self.folder / f"{name}.log", "w") as log:
+            self.programs[name] = subprocess.Popen(
+                command, env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                preexec_fn=lambda: LIBC.prctl(1, signal.SIGTERM))  # PR_SET_PDEATHSIG
+
+    def wait_for(self, path, program):
+        while not path.exists():
+            if self.programs[program].poll() is not None:
+                sys.exit(f"{program} has ended: {(self.folder / f'{program}.log').read_text()}")
+            time.sleep(0.02)
+
+    def start_bus(self):
+        self.start("bus", "dbus-daemon", f"--config-file={self.folder}/bus.conf", "--nofork")
+        self.wait_for(self.folder / "bus", "bus")
+
+    def start_others(self):
+        if "screen" in self.parts:
+            self.start("pipewire", "pipewire")
+            self.wait_for(self.folder / "run" / "pipewire-0", "pipewire")
+            self.start("wireplumber", "wireplumber")
+            self.start(
+                "screen", "mutter", "--headless", "--wayland", "--no-x11", "--virtual-monitor", self.size,
+                "--wayland-display", "wayland-test")
+            self.wait_for(self.folder / "run" / "wayland-test", "screen")
+        if "portal" in self.parts:
+            # It keeps what restores a session.
+            self.start("store", "/usr/libexec/xdg-permission-store")
+            self.start("portal", "/usr/libexec/xdg-desktop-portal")
+
+    def end(self):
+        for program in reversed(self.programs.values()):
+            program.terminate()
+        for program in self.programs.values():
+            try:
+                program.wait(2)
+            except subprocess.TimeoutExpired:
+                program.kill()
+
+
+class Session(dbus.service.Object):
+    """What the portal closes, or what we close."""
+
+    def __init__(self, bus, path, backend):
+        super().__init__(bus, path)
+        self.path, self.backend, self.options, self.cast = path, backend, {}, None
+
+    @dbus.service.method(SESSION)
+    def Close(self):
+        say("closed")
+        self.end()
+
+    @dbus.service.signal(SESSION)
+    def Closed(self):
+        pass
+
+    def end(self):
+        self.backend.sessions.pop(self.path, None)
+        if self.cast is not None:
+            # The answer isn't needed, and mutter may be gone.
+            self.cast.Stop(reply_handler=lambda: None, error_handler=lambda error: None)
+        self.remove_from_connection()
+
+    @dbus.service.method(dbus.PROPERTIES_IFACE, in_signature="ss", out_signature="v")
+    def Get(self, interface, name):
+        return dbus.UInt32(1)
+
+
+class Backend(dbus.service.Object):
+    """The portal's backend, and the person who is asked."""
+
+    PROPERTIES = {
+        "AvailableSourceTypes": dbus.UInt32(3), "AvailableCursorModes": dbus.UInt32(7), "version": dbus.UInt32(5),
+    }
+
+    def __init__(self, bus):
+        super().__init__(bus, "/org/freedesktop/portal/desktop")
+        self.bus, self.sessions, self.answer, self.is_held, self.held, self.restores = bus, {}, 0, False, [], True
+
+    @dbus.service.method(CAST, in_signature="oosa{sv}", out_signature="ua{sv}")
+    def CreateSession(self, handle, session, application, options):
+        self.sessions[session] = Session(self.bus, session, self)
+        return dbus.UInt32(0), dbus.Dictionary({"session_id": "test"}, signature="sv")
+
+    @dbus.service.method(CAST, in_signature="oosa{sv}", out_signature="ua{sv}")
+    def SelectSources(self, handle, session, application, options):
+        types, cursor, persist = (int(options.get(key, 0)) for key in ("types", "cursor_mode", "persist_mode"))
+        say(f"select types={types} cursor={cursor} persist={persist} restores={int('restore_data' in options)}")
+        self.sessions[session].options = options
+        return dbus.UInt32(0), dbus.Dictionary({}, signature="sv")
+
+    @dbus.service.method(CAST, in_signature="oossa{sv}", out_signature="ua{sv}", async_callbacks=("done", "failed"))
+    def Start(self, handle, session, application, window, options, done, failed):
+        say("start")
+
+        def reply():
+            if self.answer:
+                done(dbus.UInt32(self.answer), dbus.Dictionary({}, signature="sv"))
+            elif session in self.sessions:
+                self.record(self.sessions[session], done, failed)
+
+        self.held.append(reply)
+        if not self.is_held:
+            self.release()
+
+    def record(self, session, done, failed):
+        options = session.options
+        mutter = dbus.Interface(self.bus.get_object(MUTTER, "/org/gnome/Mutter/ScreenCast"), MUTTER)
+        session.cast = dbus.Interface(self.bus.get_object(MUTTER, mutter.CreateSession({})), f"{MUTTER}.Session")
+        # Mutter counts from 0: hidden, embedded, metadata.
+        mode = {1: 0, 2: 1, 4: 2}[int(options.get("cursor_mode", 1))]
+        stream = session.cast.RecordMonitor("", {"cursor-mode": dbus.UInt32(mode)})
+        kind = 1 if int(options.get("types", 1)) & 1 else 2
+        properties = {
+            "position": dbus.Struct((dbus.Int32(0), dbus.Int32(0)), signature="ii"),
+            "size": dbus.Struct(self.size, signature="ii"), "source_type": dbus.UInt32(kind), "mapping_id": "test",
+        }
+
+        def added(node):
+            one = dbus.Struct((dbus.UInt32(node), dbus.Dictionary(properties, signature="sv")), signature="ua{sv}")
+            streams = dbus.Array([one], signature="(ua{sv})")
+            results = {"streams": streams}
+            if self.restores and options.get("persist_mode"):
+                data = dbus.Struct(("test", dbus.UInt32(1), dbus.String("monitor", variant_level=1)), signature="suv")
+                results |= {"persist_mode": options["persist_mode"], "restore_data": data}
+            done(dbus.UInt32(0), dbus.Dictionary(results, signature="sv"))
+
+        self.bus.add_signal_receiver(added, "PipeWireStreamAdded", f"{MUTTER}.Stream", path=stream)
+        session.cast.Start()
+
+    @dbus.service.method(dbus.PROPERTIES_IFACE, in_signature="ss", out_signature="v")
+    def Get(self, interface, name):
+        return self.PROPERTIES[name]
+
+    @dbus.service.method(dbus.PROPERTIES_IFACE, in_signature="s", out_signature="a{sv}")
+    def GetAll(self, interface):
+        return dbus.Dictionary(self.PROPERTIES, signature="sv")
+
+    def close_sessions(self):
+        for session in list(self.sessions.values()):
+            session.Closed()
+            session.end()
+
+    def release(self):
+        self.is_held = False
+        while self.held:
+            self.held.pop(0)()
+
+
+def obey(line, desktop, backend):
+    match line.split():
+        case ["answer", code]:
+            backend.answer = int(code)
+        case ["hold"]:
+            backend.is_held = True
+        case ["release"]:
+            backend.release()
+        case ["forget"]:
+            backend.restores = False
+        case ["close"]:
+            backend.close_sessions()
+        case ["end", part]:
+            desktop.programs[part].kill()
+        case _:
+            raise ValueError(line)
+    say(f"done {line}")
+
+
+def main(folder, size, *parts):
+    desktop = Desktop(pathlib.Path(folder), size, parts)
+    loop = GLib.MainLoop()
+    # The caller closes our input before it sends this signal, and the programs are to be ended in order.
+    signal.signal(signal.SIGTERM, lambda number, frame: None)
+    try:
+        desktop.start_bus()
+        DBusGMainLoop(set_as_default=True)
+        bus = dbus.SessionBus()
+        bus.set_exit_on_disconnect(False)
+        backend = None
+        if "backend" in parts:
+            backend = Backend(bus)
+            backend.size = tuple(dbus.Int32(side) for side in size.split("x"))
+            # The name's owner has to live as long as the backend.
+            backend.name = dbus.service.BusName(NAME, bus)
+        names = [name for part, name in (("portal", PORTAL), ("portal", STORE), ("screen", MUTTER)) if part in parts]
+
+        def check():
+            if not all(bus.name_has_owner(name) for name in names):
+                return True
+            say("ready")
+            return False
+
+        GLib.timeout_add(20, check)
+        pending = b""
+
+        def read(source, condition):
+            nonlocal pending
+            received = os.read(0, 4096)
+            if not received:
+                loop.quit()
+                return False
+            *lines, pending = (pending + received).split(b"\n")
+            for line in lines:
+                obey(line.decode(), desktop, backend)
+            return True
+
+        GLib.io_add_watch(0, GLib.IO_IN | GLib.IO_HUP, read)
+        desktop.start_others()
+        loop.run()
+    finally:
+        desktop.end()
+
+
+# With --check, the imports are all that is tried.
+if sys.argv[1:] != ["--check"]:
+    main(*sys.argv[1:])
