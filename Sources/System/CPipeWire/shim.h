@@ -1,4 +1,5 @@
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <pipewire/context.h>
@@ -12,6 +13,7 @@
 #include <spa/param/video/format-utils.h>
 #include <spa/param/video/type-info.h>
 #include <spa/pod/builder.h>
+#include <spa/support/loop.h>
 #include <spa/utils/result.h>
 
 // What Swift can't import of libpipewire: macros, functions with variable arguments, and objects that they build. The
@@ -29,6 +31,13 @@ static inline void shim_pw_loop_leave(struct pw_loop *loop) { pw_loop_leave(loop
 
 /// Handles what has arrived, without waiting; the number of sources that had something, or a negative errno.
 static inline int shim_pw_loop_iterate(struct pw_loop *loop) { return pw_loop_iterate(loop, 0); }
+
+static inline void shim_ignore(void *data, int descriptor, uint32_t mask) {}
+
+/// Makes the loop's descriptor readable while another one is, which the caller reads from. Ends with the loop.
+static inline void shim_pw_loop_watch(struct pw_loop *loop, int descriptor) {
+    pw_loop_add_io(loop, descriptor, SPA_IO_IN, false, shim_ignore, NULL);
+}
 
 /// The text of a negative errno.
 static inline const char *shim_spa_error(int code) { return spa_strerror(code); }

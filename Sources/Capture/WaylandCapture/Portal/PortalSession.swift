@@ -121,6 +121,22 @@ public final class PortalSession {
         }
     }
 
+    /// The kinds of source that the desktop can share, of those that are wanted. The user isn't asked. Waits at most
+    /// 25 s for the portal, which may have to be started.
+    ///
+    /// - Throws: ``PortalError`` if it can share none of them.
+    public static func availableSources(
+        of wanted: PortalSourceTypes, busAddress: String? = nil
+    ) throws(PortalError) -> PortalSourceTypes {
+        let session = PortalSession(sources: wanted, busAddress: busAddress)
+        while true {
+            if let properties = session.properties { return properties.sources }
+            if case .ended(let error) = session.state { throw error }
+            waitForEvents(on: session.fileDescriptor, session.events, until: session.deadline)
+            session.process()
+        }
+    }
+
     /// Hands over the connection to PipeWire in which the streams are; nil until the session is open, and after the
     /// first call.
     public func takeRemote() -> FileDescriptor? { remote.take() }

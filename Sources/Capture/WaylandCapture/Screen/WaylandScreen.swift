@@ -28,6 +28,8 @@ public final class WaylandScreen: ScreenSource {
     public var description: String { "\(target) of \(size), pictures by PipeWire" }
 
     let stream: CastStream
+    /// The portal's session that the node belongs to; nil if there is none.
+    let session: PortalSession?
     private let connection: PipeWireConnection
     private let owner = ThreadOwner()
     private var kept: KeptPicture
@@ -51,6 +53,7 @@ public final class WaylandScreen: ScreenSource {
     /// - Parameters:
     ///   - remote: A connection to PipeWire, as OpenPipeWireRemote of org.freedesktop.portal.ScreenCast returns it.
     ///   - node: The identifier of the stream's node, from the same portal.
+    ///   - session: The session that the node belongs to. It is kept, and the screen ends with it.
     ///   - target: What the node shows, for the log and for notices to viewers.
     ///   - framesPerSecond: The highest rate at which the compositor is to send pictures.
     ///   - drawsPointer: Whether to draw the pointer into the pictures if the node reports it.
@@ -60,8 +63,9 @@ public final class WaylandScreen: ScreenSource {
     /// - Throws: ``CastError`` if the remote can't be used, if no picture arrives after three attempts, or if the
     ///   pictures can't be used.
     public init(
-        remote: consuming FileDescriptor, node: UInt32, target: CaptureTarget = .screen, framesPerSecond: Int = 60,
-        drawsPointer: Bool = true, patience: Interval = .seconds(2), onWarning: @escaping (String) -> Void = { _ in }
+        remote: consuming FileDescriptor, node: UInt32, of session: PortalSession? = nil,
+        target: CaptureTarget = .screen, framesPerSecond: Int = 60, drawsPointer: Bool = true,
+        patience: Interval = .seconds(2), onWarning: @escaping (String) -> Void = { _ in }
     ) throws(CastError) {
         connection = try PipeWireConnection(remote: remote)
         let first = try Self.firstPicture(
@@ -69,8 +73,10 @@ public final class WaylandScreen: ScreenSource {
         stream = first.stream
         size = first.size
         kept = try Self.memory(size)
+        self.session = session
         self.target = target
         self.drawsPointer = drawsPointer
+        if let session { connection.watch(session.fileDescriptor) }
     }
 
     deinit { stream.close() }
@@ -109,17 +115,21 @@ public final class WaylandScreen: ScreenSource {
     /// Throws if the screen cast has ended, or if the compositor has changed to a format that can't be read.
     public func readEvents(isReadable: Bool = true, isPointerReadable: Bool = false) throws(CaptureError) -> Bool {
         owner.check()
-        if isReadable { connection.iterate() }
+        if isReadable || nextCheck <= MonotonicTime.now() {
+            connection.iterate()
+            session?.process()
+        }
+        if let end = endOfSession { throw .screen(end) }
+        if let failure = stream.failure { throw .screen(reason(for: failure)) }
+        guard let picture = stream.newest, picture.size != size else { return false }
         do throws(CastError) {
-            if let failure = stream.failure { throw failure }
-            guard let picture = stream.newest, picture.size != size else { return false }
             kept = try Self.memory(picture.size)
-            size = picture.size
-            needsFullGrab = true
-            return true
         } catch {
             throw .screen(error)
         }
+        size = picture.size
+        needsFullGrab = true
+        return true
     }
 
     // MARK: - Pictures

@@ -7,7 +7,7 @@ import LinkTransport
 final class PipeWireConnection {
     /// The connection, a `pw_core`.
     let core: OpaquePointer
-    /// Readable when `iterate` has something to do.
+    /// Readable when `iterate` has something to do, or a descriptor that is watched is readable.
     let fileDescriptor: Int32
     private let loop: UnsafeMutablePointer<pw_loop>
     private let context: OpaquePointer
@@ -57,6 +57,10 @@ final class PipeWireConnection {
         pw_loop_destroy(loop)
         pw_deinit()
     }
+
+    /// Makes `fileDescriptor` readable also while `other` is, which the caller reads from. A descriptor that is closed
+    /// is no longer watched.
+    func watch(_ other: Int32) { shim_pw_loop_watch(loop, other) }
 
     /// Handles what has arrived. Never waits; what is left keeps `fileDescriptor` readable.
     func iterate() { _ = shim_pw_loop_iterate(loop) }

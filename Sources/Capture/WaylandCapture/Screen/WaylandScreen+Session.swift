@@ -1,0 +1,53 @@
+public import CaptureEngine
+import CaptureLink
+import Clocks
+import LinkTransport
+public import MediaTypes
+import Threading
+
+/// The portal's session that a screen belongs to.
+extension WaylandScreen {
+    /// How long to wait for the portal to say why the pictures have ended.
+    private static let reasonTimeout = Interval.seconds(1)
+
+    /// Connects to the first stream of a session that is open, keeps the session, and waits for the first picture.
+    ///
+    /// - Parameters:
+    ///   - framesPerSecond: The highest rate at which the compositor is to send pictures.
+    ///   - onWarning: Receives a line for anything that doesn't work as well as it could.
+    /// - Throws: `screen` with a ``CastError``, or with a ``PortalError`` if the session has no stream.
+    public static func open(
+        _ session: PortalSession, framesPerSecond: Int, onWarning: @escaping (String) -> Void
+    ) throws(CaptureError) -> WaylandScreen {
+        guard let node = session.streams.first?.node, let remote = session.takeRemote() else {
+            throw .screen(PortalError.malformed("streams"))
+        }
+        do throws(CastError) {
+            return try WaylandScreen(
+                remote: remote, node: node, of: session, framesPerSecond: framesPerSecond, onWarning: onWarning)
+        } catch {
+            throw .screen(error)
+        }
+    }
+
+    /// While the portal's connection has something to do that its descriptor doesn't show.
+    public var nextCheck: MonotonicTime { session?.deadline ?? .distantFuture }
+
+    /// The reason why the session has ended; nil if it hasn't, or if there is none.
+    var endOfSession: PortalError? {
+        if case .ended(let error)? = session?.state { error } else { nil }
+    }
+
+    /// Why the pictures have ended. A desktop that stops sharing ends both stream and session, in any order, and only
+    /// the session's end says that sharing mustn't begin again.
+    func reason(for failure: CastError) -> any ScreenError {
+        guard let session, failure.endReason == .displayLost else { return failure }
+        let end = MonotonicTime.now() + Self.reasonTimeout
+        while endOfSession == nil, MonotonicTime.now() < end {
+            waitForEvents(on: session.fileDescriptor, session.events, until: min(end, session.deadline))
+            session.process()
+        }
+        if let endOfSession { return endOfSession }
+        return failure
+    }
+}
