@@ -5,10 +5,13 @@ import Testing
 
 @Suite("What a capture is given")
 struct CaptureConfinementTests {
-    @Test("is what its libraries read: those of the display, or those of the sound server")
+    @Test("is what its libraries read: those of the display, of the desktop, or of the sound server")
     func variables() throws {
-        let (display, sound) = ("DISPLAY", "PULSE_SERVER")
-        let cases = [(CaptureConfinement(), display, sound), (CaptureConfinement.sound, sound, display)]
+        let (display, desktop, sound) = ("DISPLAY", "DBUS_SESSION_BUS_ADDRESS", "PULSE_SERVER")
+        let cases = [
+            (CaptureConfinement(), display, desktop), (CaptureConfinement(sharesDesktop: true), desktop, display),
+            (CaptureConfinement.sound, sound, display),
+        ]
         for (confinement, given, kept) in cases {
             var launch = Launch("/bin/true")
             #expect(confinement.apply(to: &launch) == -1)

@@ -23,7 +23,7 @@ struct CaptureSupervisorTests {
 
         /// `script` finds its folder as working folder in `$0`, and its link under descriptor 3.
         init(
-            _ script: String, isSound: Bool = false, log: EventLog = .silent,
+            _ script: String, isSound: Bool = false, first: [String] = [], log: EventLog = .silent,
             prepare: (ScreenRelayHost) throws -> Void = { _ in }
         ) throws {
             folder = try TemporaryFolder()
@@ -33,7 +33,7 @@ struct CaptureSupervisorTests {
             let failures = self.failures
             let arguments = ["-c", "cd $0; echo $$ $(date +%s%N) $* >> starts; \(script)", folder.path]
             supervisor = try CaptureSupervisor(
-                isSound ? .sound("/bin/sh", arguments) : .capture("/bin/sh", arguments),
+                isSound ? .sound("/bin/sh", arguments) : .capture("/bin/sh", arguments, first: first),
                 confinement: isSound ? .sound : CaptureConfinement(), link: link, log: log
             ) { code in failures.codes.withLock { $0.append(code) } }
         }
@@ -94,11 +94,20 @@ struct CaptureSupervisorTests {
         #expect(scene.failures.codes.withLock { $0.isEmpty })
     }
 
-    @Test("one whose window is gone is not started again, though it ran before")
-    func windowGone() throws {
-        let scene = try Scene("if [ $(wc -l < starts) = 1 ]; then kill -9 $$; fi; exit 66")
-        try eventually("the failure", holds: { scene.failures.codes.withLock { $0 } == [66] })
+    @Test(
+        "one whose window is gone, or that its user has stopped, is not started again, though it ran before",
+        arguments: [Int32(66), 75])
+    func decided(_ code: Int32) throws {
+        let scene = try Scene("if [ $(wc -l < starts) = 1 ]; then kill -9 $$; fi; exit \(code)")
+        try eventually("the failure", holds: { scene.failures.codes.withLock { $0 } == [code] })
         #expect(scene.starts.count == 2)
+    }
+
+    @Test("arguments for the first start are given once")
+    func firstArguments() throws {
+        let scene = try Scene("exit 1", first: ["--ask"])
+        let starts = try scene.waitForStarts(3)
+        #expect(starts.map { $0.contains("--ask") } == [true, false, false])
     }
 
     @Test(

@@ -4,10 +4,10 @@ import Processes
 
 /// The limits of a capture process: it may use only the resources that it needs.
 ///
-/// Its environment holds only what X, or the sound server's library, and its log need; its descriptors are the standard
-/// streams and its link. It has a process group of its own, so a terminal's Ctrl-C reaches only the host, which then
-/// ends the capture. The capture itself makes sure that it gains no privileges and that it ends with its parent
-/// (`--supervised` of `screenrelay-capture` and `screenrelay-sound`).
+/// Its environment holds only what X, the desktop's portal, or the sound server's library, and its log need; its
+/// descriptors are the standard streams and its link. It has a process group of its own, so a terminal's Ctrl-C reaches
+/// only the host, which then ends the capture. The capture itself makes sure that it gains no privileges and that it
+/// ends with its parent (`--supervised` of `screenrelay-capture` and `screenrelay-sound`).
 public struct CaptureConfinement: Sendable {
     /// How much memory the capture may use.
     public var memory: CaptureMemory
@@ -19,13 +19,19 @@ public struct CaptureConfinement: Sendable {
 
     /// The server that a capture reads from.
     enum Resource: Sendable {
-        case display, soundServer
+        case display, desktop, soundServer
 
         /// The variables that its libraries read.
         fileprivate var variables: Set<String> {
             switch self {
             // The last one is for the lock of the login session.
             case .display: ["DISPLAY", "XAUTHORITY", "DBUS_SYSTEM_BUS_ADDRESS"]
+            // HOME and XDG_STATE_HOME are for the token with which the desktop doesn't ask again.
+            case .desktop:
+                [
+                    "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "HOME", "XDG_STATE_HOME",
+                    "DBUS_SYSTEM_BUS_ADDRESS",
+                ]
             case .soundServer:
                 [
                     "PULSE_SERVER", "PULSE_COOKIE", "PULSE_CLIENTCONFIG", "PULSE_RUNTIME_PATH", "PULSE_SINK",
@@ -35,17 +41,22 @@ public struct CaptureConfinement: Sendable {
         }
 
         /// The file with its credentials: the variable that names it, and its place in the home directory otherwise.
-        fileprivate var credentials: (variable: String, file: String) {
+        /// Nil if there is none.
+        fileprivate var credentials: (variable: String, file: String)? {
             switch self {
             case .display: ("XAUTHORITY", "/.Xauthority")
+            case .desktop: nil
             case .soundServer: ("PULSE_COOKIE", "/.config/pulse/cookie")
             }
         }
     }
 
     /// A confinement of a capture of pictures, with only a memory limit.
-    public init(memory: CaptureMemory = .bySize(CaptureMemoryExpectation())) {
-        self.init(memory, .display)
+    ///
+    /// - Parameter sharesDesktop: whether the pictures are from a Wayland desktop instead of an X server. The desktop
+    ///   may ask the user first, so that such a capture may take any time to begin.
+    public init(memory: CaptureMemory = .bySize(CaptureMemoryExpectation()), sharesDesktop: Bool = false) {
+        self.init(memory, sharesDesktop ? .desktop : .display)
     }
 
     private init(_ memory: CaptureMemory, _ resource: Resource) {
@@ -69,7 +80,7 @@ public struct CaptureConfinement: Sendable {
             // A build that measures the tests' coverage writes its counts there.
             launch.inheritedVariables?.insert("LLVM_PROFILE_FILE")
         #endif
-        let (variable, file) = resource.credentials
+        guard let (variable, file) = resource.credentials else { return -1 }
         let named = Self.variable(variable)
         let home = Self.variable("HOME")
         guard copiesCredentials else {

@@ -17,8 +17,9 @@ public final class CaptureSupervisor: Sendable {
     private static let goodRun = Interval.seconds(1)
     private static let firstPause = Interval.milliseconds(100)
     private static let maxPauseAfterArrival = Interval.milliseconds(500)
-    /// The exit code of a capture whose window is gone (EX_NOINPUT of sysexits).
-    private static let windowGone: Int32 = 66
+    /// The exit codes of a capture that isn't restarted even if it ran: its window is gone (EX_NOINPUT of sysexits), or
+    /// the user has declined or stopped it in the desktop (EX_TEMPFAIL).
+    private static let finalCodes: [Int32] = [66, 75]
     /// The exit code of a capture whose display, monitor or link isn't there (EX_UNAVAILABLE).
     private static let notThere: Int32 = 69
     /// The number of the descriptor that is the capture's end of the link.
@@ -35,8 +36,9 @@ public final class CaptureSupervisor: Sendable {
     ///   - link: gets our end of each socket pair.
     ///   - onFailure: called at most once, on the supervisor's thread, with the exit code, if a restart would not help.
     ///     That is so if the first capture ended before it reached the link, with an exit code that would only recur (a
-    ///     wrong display or option), if it could not be started (71), or if the captured window is gone. Never called
-    ///     for a sound capture, which is started again in each of these cases.
+    ///     wrong display or option), if it could not be started (71), if the captured window is gone, or if the user
+    ///     has declined or stopped it in the desktop. Never called for a sound capture, which is started again in each
+    ///     of these cases.
     /// - Throws: `system` if no descriptor or thread is left. A capture that can't be started is no error here: see
     ///   `onFailure`.
     public init(
@@ -57,12 +59,14 @@ public final class CaptureSupervisor: Sendable {
             var lastEnd: ProcessStatus?
             // Whether the last attempt found nothing to capture, which has then been reported.
             var isMissing = false
+            var firstArguments = program.firstArguments
             while !isStopped() {
                 let began = MonotonicTime.now()
                 let capture: SupervisedCapture
                 do {
                     var launch = launch
-                    if isMissing { launch.arguments += program.quietArguments }
+                    launch.arguments += firstArguments + (isMissing ? program.quietArguments : [])
+                    firstArguments = []
                     capture = try SupervisedCapture(
                         launch, name: program.name, linkDescriptor: Self.linkDescriptor, isNews: !isMissing,
                         confinement: confinement, group: group, link: link, wake: wake, log: log)
@@ -84,8 +88,9 @@ public final class CaptureSupervisor: Sendable {
                     return
                 }
                 // A closed window doesn't return, and another window with its name may not be meant for the viewers.
-                if program.isNeeded, status == .exited(Self.windowGone) {
-                    onFailure(Self.windowGone)
+                // What the user has decided in the desktop stands.
+                if program.isNeeded, case .exited(let code) = status, Self.finalCodes.contains(code) {
+                    onFailure(code)
                     return
                 }
                 mayPass = true

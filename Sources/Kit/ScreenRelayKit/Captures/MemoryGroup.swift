@@ -25,7 +25,7 @@ final class MemoryGroup {
         let controllers = Self.read(folder + "/cgroup.subtree_control")?.split(whereSeparator: \.isWhitespace) ?? []
         guard controllers.contains("memory") else { return nil }
         // Pictures and sound have limits of their own, and so groups of their own.
-        let prefix = resource == .display ? "screenrelay-capture-" : "screenrelay-sound-"
+        let prefix = resource == .soundServer ? "screenrelay-sound-" : "screenrelay-capture-"
         Self.removeLeftOver(prefix, in: folder)
         path = "\(folder)/\(prefix)\(name)"
         guard mkdir(path, 0o755) == 0 || errno == EEXIST, access(path + "/memory.max", W_OK) == 0 else {

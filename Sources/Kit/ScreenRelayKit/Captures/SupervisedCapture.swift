@@ -11,7 +11,7 @@ import Threading
 ///
 /// Belongs to the supervisor's thread.
 final class SupervisedCapture {
-    /// How long the capture may take from its start to its first message.
+    /// How long the capture may take from its start to its first message, unless it waits for the user.
     private static let startTimeout = Interval.seconds(10)
     /// How long a capture that hangs has between SIGABRT, which leaves a trace for its developer, and SIGKILL.
     private static let abortTimeout = Interval.seconds(1)
@@ -27,6 +27,7 @@ final class SupervisedCapture {
 
     private let name: String
     private let memory: CaptureMemory
+    private let mayWaitForUser: Bool
     private let group: MemoryGroup?
     private let killsBefore: Int
     private let watcher: LinkWatcher
@@ -70,6 +71,7 @@ final class SupervisedCapture {
         self.isNews = isNews
         self.group = group
         memory = confinement.memory
+        mayWaitForUser = confinement.resource == .desktop
         killsBefore = group?.kills ?? 0
         lastLook = MonotonicTime.now()
         // Our end of the pair lives on in the link's thread under another descriptor.
@@ -139,7 +141,7 @@ final class SupervisedCapture {
         if now - lastLook < period { return }
         waited = waited + min(now - lastLook, Self.lookPeriod + Self.lookPeriod)
         lastLook = now
-        if !hasArrived, waited > Self.startTimeout {
+        if !hasArrived, !mayWaitForUser, waited > Self.startTimeout {
             end(because: "it did not start within \(Self.startTimeout.milliseconds / 1000) s", SIGABRT, now)
         }
         guard let ceiling = memory.ceiling(for: largest), let taken = peakMemory else { return }

@@ -6,6 +6,8 @@ public struct SupervisedProgram: Sendable {
     public var path: String
     /// Its arguments, without `--link`, which the supervisor adds.
     public var arguments: [String]
+    /// More arguments for the first attempt only.
+    let firstArguments: [String]
     /// More arguments for an attempt after one that found nothing to capture: they suppress another report of that.
     let quietArguments: [String]
     /// Its name in log lines.
@@ -16,18 +18,20 @@ public struct SupervisedProgram: Sendable {
     /// The longest pause between two attempts of one that doesn't become the track's source.
     let maxPause: Interval
 
-    /// A capture of pictures, without which there is nothing to share.
-    public static func capture(_ path: String, _ arguments: [String]) -> SupervisedProgram {
+    /// A capture of pictures, without which there is nothing to share. `first` are more arguments for its first start.
+    public static func capture(
+        _ path: String, _ arguments: [String], first: [String] = []
+    ) -> SupervisedProgram {
         SupervisedProgram(
-            path: path, arguments: arguments, quietArguments: ["--again"], name: "capture", isNeeded: true,
-            maxPause: .seconds(5))
+            path: path, arguments: arguments, firstArguments: first, quietArguments: ["--again"], name: "capture",
+            isNeeded: true, maxPause: .seconds(5))
     }
 
     /// A capture of sound. The pictures go on without it, so it is tried again whatever its end was, but less often, as
     /// each failure writes a line.
     public static func sound(_ path: String, _ arguments: [String]) -> SupervisedProgram {
         SupervisedProgram(
-            path: path, arguments: arguments, quietArguments: [], name: "screenrelay-sound", isNeeded: false,
-            maxPause: .seconds(30))
+            path: path, arguments: arguments, firstArguments: [], quietArguments: [], name: "screenrelay-sound",
+            isNeeded: false, maxPause: .seconds(30))
     }
 }

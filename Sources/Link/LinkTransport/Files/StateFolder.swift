@@ -20,7 +20,8 @@ public enum StateFolder {
         }
     }
 
-    /// Replaces `file` by one with this text that only this user can read. Returns 0, or an errno if the file is as it was.
+    /// Replaces `file` by one with this text that only this user can read. Returns 0, or an errno if the file is as it
+    /// was.
     ///
     /// It is written under another name first, so that a reader always finds a whole secret, even after a crash.
     public static func replace(_ file: String, with text: String) -> Int32 {
