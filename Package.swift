@@ -326,7 +326,7 @@ let package = Package(
             "Programs", "screenrelay-capture",
             [
                 "CLinux", "Clocks", "CommandLine", "CaptureEngine", "HostConnection", "LinkTransport", "LoginSession",
-                "RecordingFiles", "Threading", "X11Capture", "MediaTypes",
+                "RecordingFiles", "Threading", "WaylandCapture", "X11Capture", "MediaTypes",
             ]),
         program(
             "Programs", "screenrelay-sound",

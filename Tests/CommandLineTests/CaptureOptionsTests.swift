@@ -21,6 +21,8 @@ struct CaptureOptionsTests {
             ["--scale", "50%"], ["--scale=1280x720"],
             ["--size", "1280x720"], ["--pick"], ["--key-frames", "10s"], ["--key-frames", "0.5s"], ["--key-frames=300"],
             ["--chroma", "444"], ["--chroma", "444,420"],
+            ["--source", "x11"], ["--source", "wayland"], ["--source", "wayland", "--ask", "--window", "any"],
+            ["--source", "wayland", "--monitor=any"],
             ["--pause-when-locked"], ["--constant-qp", "0"], ["--constant-qp", "51", "--no-refinement"],
         ])
     func handedOn(arguments: [String]) throws {
@@ -72,6 +74,33 @@ struct CaptureOptionsTests {
             #expect(error?.exitCode == .usage)
             #expect(error?.description.hasPrefix("\(pair[0]) and \(pair[1]) can't go together") == true)
         }
+    }
+
+    @Test(
+        "what a Wayland desktop can't do is refused with what it can",
+        arguments: [
+            (["--display", ":0"], "--source x11"), (["--region", "64x48+0+0"], "--monitor any"),
+            (["--hide", "0x7"], "--window any"), (["--pick"], "--ask"),
+            (["--monitor", "DP-1"], "write --monitor any"), (["--window", "Firefox"], "write --window any"),
+        ])
+    func desktop(arguments: [String], remedy: String) throws {
+        let error = #expect(throws: UsageError.self) {
+            try CaptureOptions(command.parse(["--source", "wayland"] + arguments, program: "share"))
+        }
+        #expect(error?.exitCode == .usage)
+        #expect(error?.description.hasPrefix(arguments[0]) == true)
+        #expect(error?.description.contains(remedy) == true)
+    }
+
+    @Test("an X display that is named is the one of an X server, whatever the session")
+    func system() throws {
+        func system(_ arguments: String...) throws -> DisplaySystem {
+            try CaptureOptions(command.parse(arguments, program: "share")).system
+        }
+        #expect(try system("--display", ":0") == .x11)
+        #expect(try system("--source", "x11") == .x11)
+        #expect(try system("--source", "wayland") == .wayland)
+        #expect(throws: UsageError.self) { try system("--source", "rtsp://camera/") }
     }
 
     @Test("the size of pictures is given by --scale or --size, not by both")

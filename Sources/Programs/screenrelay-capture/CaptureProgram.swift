@@ -7,6 +7,7 @@ import LinkTransport
 import LoginSession
 import RecordingFiles
 import Threading
+import WaylandCapture
 import X11Capture
 
 /// The program that `screenrelay share` and `screenrelay capture` start. It has one thread, uses little memory, and may
@@ -33,14 +34,15 @@ enum CaptureProgram {
         var wanted = try CaptureOptions(options)
         // This precedes the log, whose descriptors could have the number of a link that wasn't inherited.
         let configuration = try options.wantsList ? nil : CaptureCommand.configuration(options)
-        if options.has("check") { return DisplayReport.show(wanted) }
+        let isDesktop = wanted.system == .wayland
+        if options.has("check") { return isDesktop ? DesktopCast.check(wanted) : DisplayReport.show(wanted) }
         if options.has("pick-only") { return PickReport.show(wanted) }
         let log = EventLog.standardError(program: CaptureCommand.program, level: verbosity.level)
         let sandbox = configuration.flatMap { options.sandbox(for: $0.link) }
         if sandbox != nil { LineWriter.standardError.hold() }
         // Under share the variable for it isn't there: share has warned already.
         if let warning = wanted.waylandWarning { log.warning(warning) }
-        guard let configuration else { return Listing.show(display: wanted.display) }
+        guard let configuration else { return isDesktop ? DesktopCast.list() : Listing.show(display: wanted.display) }
         if wanted.picks {
             switch PickReport.pick(wanted) {
             case .failure(let ended): return ended.code
@@ -62,13 +64,24 @@ enum CaptureProgram {
             let agentSignals = AgentSignals(
                 stopDescriptor: signals.descriptor, pauseDescriptor: signals.pauseDescriptor,
                 takePauseToggle: signals.takePauseToggle)
+            var desktop: PortalSession?
+            if options.system == .wayland {
+                desktop = try DesktopCast.open(options, orUntil: signals.descriptor, log: log)
+                // It was told to stop while the user was asked.
+                if desktop == nil { return .success }
+            }
             let agent = try CaptureAgent(
                 configuration, signals: agentSignals, session: session(options), log: log,
                 confine: { sandbox?.enter(log: log) }
             ) { () throws(CaptureError) in
-                let screen = try screen(options, log)
+                let source: any ScreenSource
+                if let desktop {
+                    source = try desktopScreen(desktop, configuration, log)
+                } else {
+                    source = try screen(options, log)
+                }
                 isOpen = true
-                return screen
+                return source
             }
             let end = try agent.run()
             log.info(end == .stopped ? "stopped" : "the host is gone")
@@ -86,7 +99,15 @@ enum CaptureProgram {
     /// The login session to watch; nil if its lock doesn't matter.
     static func session(_ options: CaptureOptions) -> LoginSession? {
         guard options.pausesWhenLocked else { return nil }
+        if options.system == .wayland { return LoginSession(display: nil) }
         return LoginSession(display: options.display ?? getenv("DISPLAY").map { String(cString: $0) })
+    }
+
+    private static func desktopScreen(
+        _ desktop: PortalSession, _ configuration: CaptureConfiguration, _ log: EventLog
+    ) throws(CaptureError) -> any ScreenSource {
+        try WaylandScreen.open(
+            desktop, framesPerSecond: configuration.framesPerSecond, onWarning: { log.warning($0) })
     }
 
     private static func screen(_ options: CaptureOptions, _ log: EventLog) throws(CaptureError) -> any ScreenSource {
@@ -104,6 +125,7 @@ enum CaptureProgram {
         for error: CaptureError, _ options: CaptureOptions, _ configuration: CaptureConfiguration
     ) -> String {
         switch error {
+        case .screen where options.system == .wayland: "--source wayland: \(error)"
         case .screen where options.display == nil && getenv("DISPLAY") == nil: "--display: \(error)"
         case .screen(let failure):
             switch failure as? X11CaptureError {

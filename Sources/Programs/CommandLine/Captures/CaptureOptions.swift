@@ -1,12 +1,15 @@
-import Glibc
 public import MediaTypes
 
 /// The options of a capture. `screenrelay-capture` accepts them, and `screenrelay share` passes them on to the capture
 /// that it starts.
 public struct CaptureOptions: Sendable, Equatable {
+    /// The display system that is captured.
+    public var system: DisplaySystem
+    /// Whether a Wayland desktop asks the user even if the user has chosen before.
+    public var asks: Bool
     /// The X display, or nil for the display that the variable DISPLAY names.
     public var display: String?
-    /// The part of the display that is captured.
+    /// The part of the display that is captured. A Wayland desktop has the user choose a part of this kind.
     public var target: CaptureTarget
     /// Whether the user chooses the part on the screen; `target` is then of no meaning.
     public var picks: Bool
@@ -37,6 +40,10 @@ public struct CaptureOptions: Sendable, Equatable {
     ///
     /// - Throws: ``UsageError`` that names the option whose value is invalid.
     public init(_ parsed: ParsedOptions) throws(UsageError) {
+        let named: DisplaySystem? = try parsed.value("source", as: .choice)
+        system = named ?? (parsed.has("display") ? .x11 : .ofSession)
+        if system == .wayland { try Self.checkDesktop(parsed) }
+        asks = parsed.has("ask")
         display = try parsed.value("display", as: .text)
         target = try parsed.captureTarget()
         picks = parsed.has("pick")
@@ -59,6 +66,8 @@ public struct CaptureOptions: Sendable, Equatable {
         if let bitRate {
             words += ["--bitrate", (firstBitRate.map { "\($0.bitsPerSecond)-" } ?? "") + "\(bitRate.bitsPerSecond)"]
         }
+        words += ["--source", system.rawValue]
+        if asks { words.append("--ask") }
         if let display { words += ["--display", display] }
         if picks { words.append("--pick") }
         switch target {
@@ -85,16 +94,6 @@ public struct CaptureOptions: Sendable, Equatable {
         if !refines { words.append("--no-refinement") }
         return words
     }
-
-    /// A warning for a Wayland session, in which the X server has only some of the windows. Nil in an X11 session.
-    public var waylandWarning: String? {
-        // A different display, named by the user, is not part of the session.
-        guard getenv("WAYLAND_DISPLAY").map({ $0.pointee != 0 }) == true,
-            display == nil || display == getenv("DISPLAY").map({ String(cString: $0) })
-        else { return nil }
-        return "this is a Wayland session: viewers see only windows of X11 programs, and the rest stays black; "
-            + "to share all of the screen, log in again and choose an X11 (Xorg) session"
-    }
 }
 
 extension CaptureOptions {
@@ -106,17 +105,29 @@ extension CaptureOptions {
 
     private static let source = [
         Option(
+            long: "source", value: .required("SYSTEM"),
+            help:
+                "share an X display (x11), or the desktop of a Wayland session (wayland), which asks you what to share "
+                + "(default: wayland in a Wayland session if --display isn't given, otherwise x11)",
+            choices: DisplaySystem.allCases.map(\.rawValue)),
+        Option(
+            long: "ask",
+            help: "have a Wayland desktop ask again what to share; without it, your last choice is used"),
+        Option(
             long: "display", short: "d", value: .required("DISPLAY"),
             help: "the X display, for example :0 (default: the variable DISPLAY)"),
         Option(
             long: "monitor", value: .required("NAME"),
-            help: "share only this monitor, for example DP-1; --list names them"),
+            help:
+                "share only this monitor, for example DP-1; --list names them; on a Wayland desktop 'any', to choose "
+                + "one in its dialog"),
         Option(
             long: "window", value: .required("WINDOW"),
             help:
                 "share only this window, without its menus and dialogs, even while others cover it: an identifier such "
                 + "as 0x1c00003, or part of its title or class (in any case; an exact title "
-                + "wins, otherwise several matches are an error); --list names them"),
+                + "wins, otherwise several matches are an error); --list names them; on a Wayland desktop 'any', to "
+                + "choose one in its dialog"),
         Option(
             long: "region", value: .required("WxH+X+Y"),
             help:

@@ -6,7 +6,7 @@ extension Command {
     public static let captureProgram = Command(
         name: "",
         summary:
-            "Captures an X display while it changes, encodes it to H.264 and sends it to a screenrelay host.",
+            "Captures a screen while it changes, encodes it to H.264 and sends it to a screenrelay host.",
         options: [Option.hostLink, .captureKey] + CaptureOptions.options + [
             Option(
                 long: "legacy",

@@ -27,7 +27,8 @@ struct ShareConfinement {
     private(set) var arguments = ["--supervised"]
 
     init(_ options: ParsedOptions, _ capture: CaptureOptions) throws(UsageError) {
-        confinement = CaptureConfinement(memory: try Self.memory(options, capture))
+        let isDesktop = capture.system == .wayland
+        confinement = CaptureConfinement(memory: try Self.memory(options, capture), sharesDesktop: isDesktop)
         if options.has("capture-unconfined") { arguments.append("--unconfined") }
         guard let name = try options.value("capture-user", as: .text) else { return }
         guard geteuid() == 0 else {
@@ -36,6 +37,11 @@ struct ShareConfinement {
                 exitCode: .permission)
         }
         guard getpwnam(name) != nil else { throw UsageError("--capture-user \(name): there is no such user") }
+        if isDesktop {
+            throw UsageError(
+                "--capture-user \(name): a Wayland desktop shares its screen only with its own user; omit it, or use "
+                    + "--source x11")
+        }
         confinement.copiesCredentials = true
         arguments += ["--user", name]
     }

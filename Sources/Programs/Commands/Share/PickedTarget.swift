@@ -12,7 +12,8 @@ struct PickedTarget {
     /// Lets the user choose, however long that takes. Nil if there is no choice; `code` says why, and a line was
     /// printed.
     init?(_ program: String, _ options: CaptureOptions, code: inout Int32) {
-        let words = ["--pick-only"] + (options.display.map { ["--display", $0] } ?? [])
+        let words =
+            ["--pick-only", "--source", options.system.rawValue] + (options.display.map { ["--display", $0] } ?? [])
         var launch = Launch(program, words)
         launch.standardOutput = .text(limit: 1 << 12)
         do throws(ProcessError) {

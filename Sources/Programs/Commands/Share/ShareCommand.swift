@@ -14,12 +14,12 @@ import TrackHub
 enum ShareCommand {
     static let command = Command(
         name: "share",
-        summary: "Shares a display in a room and prints the invite link that opens it in a browser.",
+        summary: "Shares a screen in a room and prints the invite link that opens it in a browser.",
         options: CaptureOptions.options + TagOption.options + [SoundOption.option.under(.sound)] + HostOptions.all
             + PushOption.options + [JoinOption.option.under(.pushing)] + ShareConfinement.options
             + [CaptureVerbosity.option(default: .warning)],
         examples: [
-            Example("screenrelay share", "Shares $DISPLAY with browsers on this machine."),
+            Example("screenrelay share", "Shares the screen with browsers on this machine."),
             Example(
                 "screenrelay share --lan --room demo", "Shares it with anyone on the network who has the invite link."),
             Example("screenrelay share --sound desktop", "Also shares the desktop's sound."),
@@ -37,7 +37,8 @@ enum ShareCommand {
         let verbosity: CaptureVerbosity = try options.required("log", as: .choice)
         var capture = try CaptureOptions(options)
         if options.wantsList {
-            return ProgramBeside.capture.become(["--list"] + (capture.display.map { ["--display", $0] } ?? [])).rawValue
+            let words = ["--list", "--source", capture.system.rawValue]
+            return ProgramBeside.capture.become(words + (capture.display.map { ["--display", $0] } ?? [])).rawValue
         }
         let confinement = try ShareConfinement(options, capture)
         let sound = try SoundOption(options, confinedAs: confinement, log: verbosity.level)
@@ -61,6 +62,9 @@ enum ShareCommand {
         }
         let limits = capture.limits
         let shared = picked ?? capture.sharedName ?? display
+        // A capture that is restarted continues with the user's choice.
+        let first = capture.asks ? ["--ask"] : []
+        capture.asks = false
         let arguments = capture.arguments + ["--log", verbosity.rawValue] + confinement.arguments
         for finding in OpenFiles.raiseLimit() { log.warning(finding.line) }
         guard let end = EndSignals() else {
@@ -98,7 +102,8 @@ enum ShareCommand {
             let code = try share(plan, with: host, until: end, news, extraLines: extraLines, log) {
                 (link) throws(HostError) in
                 try CaptureSupervisor(
-                    .capture(program, arguments), confinement: confinement.confinement, link: link, log: log
+                    .capture(program, arguments, first: first), confinement: confinement.confinement, link: link,
+                    log: log
                 ) { end.end(with: $0) }
             }
             return HostOptions.end(host, with: code, news)
@@ -164,6 +169,7 @@ extension CaptureOptions {
 
     /// A description of the shared content, or nil for the screen that DISPLAY names.
     fileprivate var sharedName: String? {
+        if system == .wayland { return target == .screen ? "the desktop" : "a \(target.kindName) of the desktop" }
         let place = display.map { " of \($0)" } ?? ""
         return switch target {
         case .screen: display

@@ -1,0 +1,75 @@
+import CaptureEngine
+import CommandLine
+import Glibc
+import LinkTransport
+import MediaTypes
+import Threading
+import WaylandCapture
+
+/// The screen cast of a Wayland desktop: what is asked of its portal, and what is reported of it.
+enum DesktopCast {
+    /// Has the desktop share what the user has chosen before, or what the user chooses now, however long that takes.
+    /// Returns nil if `stop` becomes readable first.
+    static func open(
+        _ options: CaptureOptions, orUntil stop: Int32, log: EventLog
+    ) throws(CaptureError) -> PortalSession? {
+        let sources = sources(of: options)
+        let tokens = RestoreTokens { name in getenv(name).map { String(cString: $0) } }
+        let session = PortalSession(
+            sources: sources, restoreToken: options.asks ? nil : tokens?.token(for: sources))
+        do throws(PortalError) {
+            guard try session.open(waitingUntil: stop) else { return nil }
+        } catch {
+            throw .screen(error)
+        }
+        do throws(PortalError) {
+            // The last one has been used up.
+            try tokens?.keep(session.restoreToken, for: sources)
+        } catch {
+            log.warning("\(error); the desktop will ask again next time")
+        }
+        return session
+    }
+
+    /// The output of `--check`: lines for `screenrelay doctor`, or one line that says why nothing can be shared.
+    ///
+    ///     sources NAMES     what the desktop can share of what is wanted, as in "monitor, window"
+    ///     lacks PipeWire    its socket isn't there
+    static func check(_ options: CaptureOptions) -> ExitCode {
+        report(sources(of: options)) { available in
+            let folder = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) } ?? ""
+            let lacks = access("\(folder)/pipewire-0", F_OK) == 0 ? "" : "lacks PipeWire\n"
+            return "sources \(available)\n" + lacks
+        }
+    }
+
+    /// The output of `--list`: what the desktop's dialog can offer, and the option for each.
+    static func list() -> ExitCode {
+        report(all) { available in
+            var table = TextTable()
+            if available.contains(.monitor) { table.add(["--monitor any", "a monitor"]) }
+            if available.contains(.window) { table.add(["--window any", "a window"]) }
+            return "To choose in the desktop's dialog:\n\(table.text)"
+        }
+    }
+
+    private static let all: PortalSourceTypes = [.monitor, .window]
+
+    private static func sources(of options: CaptureOptions) -> PortalSourceTypes {
+        switch options.target {
+        case .monitor: .monitor
+        case .window: .window
+        case .screen, .region: all
+        }
+    }
+
+    private static func report(_ wanted: PortalSourceTypes, _ text: (PortalSourceTypes) -> String) -> ExitCode {
+        do throws(PortalError) {
+            let available = try PortalSession.availableSources(of: wanted)
+            return StandardStreams.answer(text(available), program: CaptureCommand.program)
+        } catch {
+            StandardStreams.printError("--source wayland: \(error)", program: CaptureCommand.program)
+            return ExitCode(error.kind)
+        }
+    }
+}
