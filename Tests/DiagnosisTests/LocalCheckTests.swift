@@ -216,6 +216,14 @@ struct LocalCheckTests {
         #expect(check.findings(in: "").map(\.id) == ["capture-program"])
     }
 
+    @Test("a report of a Wayland desktop says whether PipeWire is there")
+    func desktop() {
+        let check = DisplayCheck(plan: SharePlan())
+        #expect(check.desktopFindings(in: "sources monitor, window\n") == [])
+        #expect(check.desktopFindings(in: "sources monitor\nlacks PipeWire\n").map(\.id) == ["pipewire"])
+        #expect(check.desktopFindings(in: "size 640 480\n").map(\.id) == ["capture-program"])
+    }
+
     @Test("a report of a sound server says which devices are missing, and nothing is asked if none is wanted")
     func sound() {
         var plan = SharePlan()

@@ -4,9 +4,10 @@ import MediaTypes
 import Processes
 import ScreenRelayKit
 
-/// Whether the display can be captured, what it lacks, and whether there is memory for pictures of its size.
+/// Whether the display can be captured, what it lacks, and whether there is memory for pictures of its size; or whether
+/// the desktop of a Wayland session can be shared.
 ///
-/// The capture program does the looking (`--check`), because only it is linked with X libraries.
+/// The capture program does the looking (`--check`), because only it is linked with X libraries and PipeWire.
 struct DisplayCheck {
     let plan: SharePlan
 
@@ -22,8 +23,9 @@ struct DisplayCheck {
         launch.standardOutput = .text(limit: 64 * 1024)
         launch.standardError = .text(limit: 64 * 1024)
         do throws(ProcessError) {
-            let (status, output, errors) = try ChildProcess.run(launch, within: .seconds(5))
+            let (status, output, errors) = try ChildProcess.run(launch, within: .seconds(plan.isDesktop ? 10 : 5))
             guard let status else {
+                if plan.isDesktop { return [Self.silentPortal] }
                 return [
                     Finding(
                         "display", "the X server of \(name) accepts our connection but doesn't answer within 5 s",
@@ -31,7 +33,7 @@ struct DisplayCheck {
                 ]
             }
             guard status.isSuccess else { return [unusable(errors, status)] }
-            return findings(in: output)
+            return plan.isDesktop ? desktopFindings(in: output) : findings(in: output)
         } catch {
             return [Finding("capture-program", "\(error)", todo: "install or build all programs again")]
         }
@@ -49,6 +51,7 @@ struct DisplayCheck {
 
     private func unusable(_ errors: String, _ status: ProcessStatus) -> Finding {
         let line = errors.split(separator: "\n").last.map(String.init) ?? "screenrelay-capture: \(status)"
+        if plan.isDesktop { return Finding("portal", line: Self.words(of: line)) }
         guard let displayName else {
             return Finding(
                 "display", "no display is named, and the variable DISPLAY is not set",
@@ -65,8 +68,12 @@ struct DisplayCheck {
                 todo: "start one, or name another display with --display; 'screenrelay share --list' shows those of "
                     + "this machine")
         }
-        let words = line.firstRange(of: "screenrelay-capture: ").map { String(line[$0.upperBound...]) } ?? line
-        return Finding("display", line: words)
+        return Finding("display", line: Self.words(of: line))
+    }
+
+    /// A line of the capture program, without its name.
+    private static func words(of line: String) -> String {
+        line.firstRange(of: "screenrelay-capture: ").map { String(line[$0.upperBound...]) } ?? line
     }
 
     /// Whether a server listens at a display of this machine, such as `:0` or `:0.1`.
@@ -111,16 +118,34 @@ struct DisplayCheck {
             default: break
             }
         }
-        guard let size else {
-            return [
-                Finding(
-                    "capture-program", "the program screenrelay-capture is of another version, and reports nothing",
-                    todo: "install or build all programs again")
-            ]
-        }
+        guard let size else { return [Self.otherVersion] }
         if !unnoticed.isEmpty { findings.append(unnoticedLocks(unnoticed)) }
         return findings + MemoryCheck(plan: plan, size: size).findings()
     }
+
+    private static let otherVersion = Finding(
+        "capture-program", "the program screenrelay-capture is of another version, and reports nothing",
+        todo: "install or build all programs again")
+
+    // MARK: - A Wayland desktop
+
+    private static let silentPortal = Finding(
+        "portal", "the desktop portal doesn't answer within 10 s",
+        todo: "look whether it hangs, as 'systemctl --user status xdg-desktop-portal' shows")
+
+    /// Reads the report on a Wayland desktop: `sources monitor, window` and `lacks PipeWire`.
+    func desktopFindings(in report: String) -> [Finding] {
+        let lines = report.split(separator: "\n")
+        guard lines.contains(where: { $0.hasPrefix("sources ") }) else { return [Self.otherVersion] }
+        guard lines.contains("lacks PipeWire") else { return [] }
+        return [
+            Finding(
+                "pipewire", "PipeWire, by which a Wayland desktop shares its screen, isn't running in this session",
+                todo: "start it with 'systemctl --user start pipewire wireplumber', or install these packages")
+        ]
+    }
+
+    // MARK: - Locks and extensions
 
     /// The locks that `--pause-when-locked` notices here, and the locks that it doesn't.
     private func unnoticedLocks(_ kinds: [String]) -> Finding {

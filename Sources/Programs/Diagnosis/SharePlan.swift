@@ -10,6 +10,8 @@ public struct SharePlan: Sendable {
     public var captureProgram: String?
     /// The options with which it would capture.
     public var captureArguments: [String] = []
+    /// Whether the desktop of a Wayland session would be shared instead of a display.
+    public var isDesktop = false
     /// The display that the options name, or nil for the display in the variable DISPLAY.
     public var display: String?
     /// The sound that would be shared, as a value of `screenrelay-sound --source`, or nil for none.

@@ -4,7 +4,9 @@ import TestSupport
 import Testing
 
 extension EndToEnd.CommandLineMistakes {
-    @Test("in a Wayland session without a user bus, share, capture and --list warn of it, unless another display is named")
+    @Test(
+        "in a Wayland session without a user bus, share, capture and --list warn of it, unless another display is named"
+    )
     func wayland() throws {
         let words = ["screenrelay", "share", "--listen", "0", "--udp-port", "0"]
         let wayland = ["WAYLAND_DISPLAY": "wayland-0", "DBUS_SESSION_BUS_ADDRESS": "", "XDG_RUNTIME_DIR": ""]

@@ -83,11 +83,21 @@ extension EndToEnd {
             try expectFault(RunningProgram.anyPorts, on: screen.name, says: "has no MIT-SHM")
         }
 
-        @Test("a Wayland session is named, because viewers would see only a part of it")
+        @Test("an X display of a Wayland session is named, because viewers would see only a part of the desktop")
         func wayland() throws {
             let screen = try VirtualScreen(Self.size)
-            let environment = ["WAYLAND_DISPLAY": "wayland-0"]
+            let environment = ["WAYLAND_DISPLAY": "wayland-0", "DBUS_SESSION_BUS_ADDRESS": "", "XDG_RUNTIME_DIR": ""]
             #expect(try ids(RunningProgram.anyPorts, on: screen.name, environment: environment) == ["wayland"])
+        }
+
+        @Test("a Wayland desktop whose bus isn't there is one line")
+        func bus() throws {
+            let environment = [
+                "WAYLAND_DISPLAY": "wayland-0", "DBUS_SESSION_BUS_ADDRESS": "unix:path=" + folder.file("none"),
+            ]
+            try expectFault(
+                RunningProgram.anyPorts, on: nil, environment: environment, says: "--source wayland",
+                "DBUS_SESSION_BUS_ADDRESS")
         }
 
         @Test("a memory limit that no capture of the screen keeps is named")

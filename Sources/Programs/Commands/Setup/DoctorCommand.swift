@@ -23,7 +23,7 @@ enum DoctorCommand {
             Option(long: "json", help: "for programs: all findings as one JSON object (Protocol/control.md)"),
         ].under(.checks) + sharedOptions,
         examples: [
-            Example("screenrelay doctor", "Checks this machine for sharing $DISPLAY."),
+            Example("screenrelay doctor", "Checks this machine for sharing its screen."),
             Example("screenrelay doctor --lan --browser", "Checks it for sharing with others, and the browser."),
             Example(
                 "screenrelay doctor --ice-server turn:turn.example --ice-secret-file secret",
@@ -34,7 +34,7 @@ enum DoctorCommand {
     /// change the checks.
     private static let sharedOptions: [Option] = {
         let checked = [
-            "display", "monitor", "window", "region", "pause-when-locked", "scale", "size", "chroma", "capture-memory",
+            "source", "display", "monitor", "window", "region", "pause-when-locked", "scale", "size", "chroma", "capture-memory",
             "sound",
             "room", "listen",
             "udp-port", "rtsp", "lan", "open", "token-file", "present-token-file", "password-file", "admin-token-file",
@@ -80,6 +80,7 @@ enum DoctorCommand {
         var plan = SharePlan()
         var findings: [Finding] = []
         let capture = try CaptureOptions(options)
+        plan.isDesktop = capture.system == .wayland
         plan.display = capture.display
         plan.captureArguments = capture.arguments
         plan.expectation = ShareConfinement.expectation(of: capture)
