@@ -48,10 +48,16 @@ final class LinkedCapture {
 
     /// Starts it on `screen`, and says hello; `prefix` is a command that runs it. Over TCP, it connects to a socket
     /// that has the host's socket options.
-    init(
+    convenience init(
         _ screen: VirtualScreen, _ options: [String] = [], prefix: [String] = [], greets: Bool = true,
         isOverTCP: Bool = false
     ) throws {
+        try self.init(
+            source: ["--display", screen.name] + options, prefix: prefix, greets: greets, isOverTCP: isOverTCP)
+    }
+
+    /// Starts it with these options, in the same way.
+    init(source options: [String], prefix: [String], greets: Bool = true, isOverTCP: Bool = false) throws {
         folder = try TemporaryFolder()
         let path = folder.file("s.sock")
         let address: String
@@ -69,8 +75,7 @@ final class LinkedCapture {
             accepted = { try listener.accepted() }
         }
         program = try RunningProgram(
-            "screenrelay-capture", ["--link", address, "--display", screen.name, "--log", "debug"] + options,
-            prefix: prefix)
+            "screenrelay-capture", ["--link", address, "--log", "debug"] + options, prefix: prefix)
         video = try H264Decoder()
         do { socket = try accepted() } catch {
             throw ProgramEnded(status: program.child.poll() ?? .exited(-1), log: program.log)

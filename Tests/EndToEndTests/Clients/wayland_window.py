@@ -1,0 +1,137 @@
+"""A Wayland client without libraries: one window over all of the screen, in one colour.
+
+usage: wayland_window.py RRGGBB
+
+Reads colours from standard input, one a line, and paints them. Prints `painted RRGGBB` once the compositor has taken
+the picture. Ends at the end of its input.
+"""
+
+import mmap
+import os
+import select
+import socket
+import struct
+import sys
+
+DISPLAY, REGISTRY, SYNC = 1, 2, 3
+
+
+class Window:
+    def __init__(self):
+        path = os.path.join(os.environ["XDG_RUNTIME_DIR"], os.environ["WAYLAND_DISPLAY"])
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.socket.connect(path)
+        self.received, self.last, self.names, self.size, self.waiting = b"", REGISTRY, {}, (0, 0), set()
+        self.handlers = {(DISPLAY, 0): self.failed, (REGISTRY, 0): self.found}
+        # Registry, and an answer after its names.
+        self.send(DISPLAY, 1, struct.pack("=I", REGISTRY))
+        self.sync()
+        self.compositor = self.bind("wl_compositor", 4)
+        self.shared = self.bind("wl_shm", 1)
+        self.base = self.bind("xdg_wm_base", 1)
+        self.handlers[self.base, 0] = lambda data: self.send(self.base, 3, data)
+        self.surface, self.role, self.window = self.new(), self.new(), self.new()
+        self.send(self.compositor, 0, struct.pack("=I", self.surface))
+        self.send(self.base, 2, struct.pack("=II", self.role, self.surface))
+        self.send(self.role, 1, struct.pack("=I", self.window))
+        self.handlers[self.window, 0] = self.configured
+        self.handlers[self.role, 0] = lambda data: self.send(self.role, 4, data)
+        # Over all of the screen.
+        self.send(self.window, 11, struct.pack("=I", 0))
+        self.send(self.surface, 6)
+        while self.size == (0, 0):
+            self.read()
+        width, height = self.size
+        memory = os.memfd_create("pixels")
+        os.ftruncate(memory, width * height * 4)
+        self.pixels = mmap.mmap(memory, width * height * 4)
+        pool, self.buffer = self.new(), self.new()
+        self.send(self.shared, 0, struct.pack("=Ii", pool, width * height * 4), memory)
+        # XRGB8888
+        self.send(pool, 0, struct.pack("=IiiiiI", self.buffer, 0, width, height, width * 4, 1))
+
+    def new(self):
+        self.last += 1
+        return self.last
+
+    def bind(self, interface, version):
+        number = self.new()
+        self.send(REGISTRY, 0, struct.pack("=I", self.names[interface]) + text(interface) +
+                  struct.pack("=II", version, number))
+        return number
+
+    def send(self, target, request, data=b"", descriptor=None):
+        message = struct.pack("=IHH", target, request, len(data) + 8) + data
+        passed = [] if descriptor is None else [descriptor]
+        socket.send_fds(self.socket, [message], passed)
+
+    def sync(self):
+        """Waits until all requests have been handled."""
+        callback = self.new()
+        self.wait_for(DISPLAY, 0, callback)
+
+    def wait_for(self, target, request, callback):
+        self.waiting.add(callback)
+        self.handlers[callback, 0] = lambda data: self.waiting.discard(callback)
+        self.send(target, request, struct.pack("=I", callback))
+        while callback in self.waiting:
+            self.read()
+
+    def read(self):
+        received = self.socket.recv(65536)
+        if not received:
+            sys.exit("the compositor has gone")
+        self.received += received
+        while len(self.received) >= 8:
+            target, event, size = struct.unpack_from("=IHH", self.received)
+            if len(self.received) < size:
+                return
+            data, self.received = self.received[8:size], self.received[size:]
+            handler = self.handlers.get((target, event))
+            if handler:
+                handler(data)
+
+    def failed(self, data):
+        sys.exit(f"the compositor reports an error: {data[12:].decode(errors='replace')}")
+
+    def found(self, data):
+        name, length = struct.unpack_from("=II", data)
+        self.names[data[8:8 + length - 1].decode()] = name
+
+    def configured(self, data):
+        self.size = struct.unpack_from("=ii", data)
+
+    def paint(self, colour):
+        red, green, blue = bytes.fromhex(colour)
+        self.pixels[:] = bytes((blue, green, red, 255)) * (len(self.pixels) // 4)
+        width, height = self.size
+        self.send(self.surface, 1, struct.pack("=Iii", self.buffer, 0, 0))
+        self.send(self.surface, 2, struct.pack("=iiii", 0, 0, width, height))
+        self.send(self.surface, 6)
+        self.sync()
+        print(f"painted {colour}", flush=True)
+
+
+def text(words):
+    data = words.encode() + b"\0"
+    return struct.pack("=I", len(data)) + data + bytes(-len(data) % 4)
+
+
+def main(colour):
+    window = Window()
+    window.paint(colour)
+    pending = b""
+    while True:
+        readable, _, _ = select.select([0, window.socket], [], [])
+        if window.socket in readable:
+            window.read()
+        if 0 in readable:
+            received = os.read(0, 4096)
+            if not received:
+                return
+            *lines, pending = (pending + received).split(b"\n")
+            for line in lines:
+                window.paint(line.decode())
+
+
+main(*sys.argv[1:])

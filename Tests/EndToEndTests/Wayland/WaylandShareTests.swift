@@ -1,0 +1,119 @@
+import CaptureLink
+import Glibc
+import MediaTypes
+import Processes
+import TestScene
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// On a desktop of the real parts, where only the person who is asked is played.
+    @Suite("A Wayland desktop", .enabled(if: EndToEnd.isPossible && WaylandDesktop.isAvailable))
+    struct WaylandShareTests {
+        private static let size = PictureSize(width: 640, height: 480)
+        private static let red = SceneColor(255, 0, 0)
+        private static let blue = SceneColor(0, 0, 255)
+        private let desktop: WaylandDesktop
+
+        init() throws { desktop = try WaylandDesktop(size: Self.size) }
+
+        /// How often the desktop has been asked for a monitor or a window, with and without an earlier choice.
+        private func requests(restoring: Bool) -> Int {
+            desktop.count(of: "select types=3 cursor=4 persist=2 restores=\(restoring ? 1 : 0)")
+        }
+
+        @Test("is captured as it is painted, sends nothing while it stands still, and ends capture when it stops that")
+        func captured() throws {
+            let window = try WaylandWindow(on: desktop, "0000ff")
+            let capture = try LinkedCapture(source: [], prefix: desktop.prefix())
+            try capture.wait(for: Self.blue, at: 320, 240, "the window")
+            #expect(capture.pictureSize == Self.size)
+            #expect(requests(restoring: false) == 1)
+            try window.paint("ff0000")
+            try capture.wait(for: Self.red, at: 639, 479, "the other colour")
+
+            try capture.settle()
+            let count = capture.taken.count
+            try capture.read(for: .seconds(2))
+            let sent = capture.taken.dropFirst(count)
+            #expect(sent.count <= 1 && sent.allSatisfy { $0.notice.damage.isEmpty })
+
+            try desktop.tell("close")
+            try capture.wait(for: "the end") { capture.end != nil }
+            #expect(capture.end?.reason == .stopped)
+            let status = try eventually("the end of capture") { capture.program.child.poll() }
+            #expect(status == .exited(75))
+            capture.program.child.errorOutput?.waitForEnd(within: .seconds(2))
+            #expect(capture.program.log.contains("--source wayland: the desktop has stopped sharing the screen"))
+        }
+
+        @Test("is shared again without a question, with --ask with one, and not if that is declined")
+        func shared() throws {
+            let home = try TemporaryFolder()
+            let window = try WaylandWindow(on: desktop, "0000ff")
+            func share(_ options: [String] = []) throws -> RunningProgram {
+                try RunningProgram(
+                    "screenrelay", ["share"] + LinkSocket.hostOptions + options,
+                    prefix: desktop.prefix(["HOME": home.path]))
+            }
+            let first = try share()
+            #expect(try LinkSnapshot(of: first.printedLink()).picture.width == Self.size.width)
+            #expect(requests(restoring: false) == 1)
+            first.stop()
+
+            let second = try share()
+            #expect(try LinkSnapshot(of: second.printedLink()).picture.width == Self.size.width)
+            #expect(requests(restoring: false) == 1 && requests(restoring: true) == 1)
+            // A capture that is started again needs no answer, either.
+            let capture = try #require(second.captureProcessIDs.last)
+            kill(capture, SIGKILL)
+            try eventually("another session", holds: { requests(restoring: true) == 2 })
+            second.stop()
+
+            try desktop.tell("answer 1")
+            let third = try share(["--ask"])
+            let status = try eventually("the end of the share") { third.child.poll() }
+            third.child.errorOutput?.waitForEnd(within: .seconds(2))
+            #expect(status == .exited(75))
+            #expect(third.log.contains("the desktop's dialog was cancelled"))
+            #expect(requests(restoring: false) == 2)
+            withExtendedLifetime(window) {}
+        }
+
+        @Test("ends the share when it stops that, and a share that waits for the answer can be ended")
+        func stopped() throws {
+            let window = try WaylandWindow(on: desktop, "0000ff")
+            let words = ["share"] + LinkSocket.hostOptions
+            let share = try RunningProgram("screenrelay", words, prefix: desktop.prefix())
+            #expect(try LinkSnapshot(of: share.printedLink()).picture.width == Self.size.width)
+            try desktop.tell("close")
+            let status = try eventually("the end of the share") { share.child.poll() }
+            #expect(status == .exited(75))
+
+            try desktop.tell("hold")
+            let started = desktop.count(of: "start")
+            let asking = try RunningProgram("screenrelay", words, prefix: desktop.prefix())
+            try eventually("the question", holds: { desktop.count(of: "start") > started })
+            #expect(asking.stop() == .exited(0))
+            withExtendedLifetime(window) {}
+        }
+
+        @Test("is checked by doctor, and its sources are listed, without a question")
+        func checked() throws {
+            var environment: [String: String] = [:]
+            for (name, value) in desktop.environment { environment[name] = value }
+            let doctor = ["screenrelay", "doctor"] + RunningProgram.anyPorts
+            let sound = try CommandLineRun(doctor, environment: environment)
+            #expect(sound.output == "Nothing is wrong.\n" && sound.errorOutput.isEmpty)
+            let list = try CommandLineRun(["screenrelay", "share", "--list"], environment: environment)
+            #expect(list.status == .exited(0))
+            #expect(list.output.contains("--monitor any") && list.output.contains("--window any"))
+            #expect(requests(restoring: false) == 0)
+
+            try desktop.tell("end portal")
+            let broken = try CommandLineRun(doctor, environment: environment)
+            #expect(broken.status == .exited(69))
+            #expect(broken.output.contains("there is no desktop portal on the user bus"))
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import Processes
+import TestSupport
+
+/// A window over all of a Wayland desktop, in one colour (`Clients/wayland_window.py`). It ends when this object is
+/// released.
+final class WaylandWindow {
+    private let child: ChildProcess
+
+    /// Opens it in the colour `RRGGBB`, and waits until the compositor has taken the picture.
+    init(on desktop: WaylandDesktop, _ color: String) throws {
+        var launch = Launch(
+            "/usr/bin/python3", ["\(packageRoot)/Tests/EndToEndTests/Clients/wayland_window.py", color])
+        launch.environment = desktop.environment
+        launch.environment["PYTHONDONTWRITEBYTECODE"] = "1"
+        launch.standardInput = .pipe
+        launch.standardOutput = .text(limit: 1 << 16)
+        launch.standardError = .text(limit: 1 << 16)
+        child = try ChildProcess(launch)
+        try waitUntilPainted(color)
+    }
+
+    deinit { child.stop() }
+
+    /// Paints it in another colour, and waits until the compositor has taken the picture.
+    func paint(_ color: String) throws {
+        try child.write(Array("\(color)\n".utf8))
+        try waitUntilPainted(color)
+    }
+
+    private func waitUntilPainted(_ color: String) throws {
+        try eventually("the window in \(color)") {
+            if let status = child.poll() { throw ProgramEnded(status: status, log: child.errorOutput?.text ?? "") }
+            return child.output?.text.hasSuffix("painted \(color)\n") == true ? () : nil
+        }
+    }
+}
+
+extension WaylandDesktop {
+    /// A command that runs a program there, with more variables.
+    func prefix(_ variables: [String: String] = [:]) -> [String] {
+        var removed: [String] = []
+        var given = variables.map { "\($0.key)=\($0.value)" }
+        for (name, value) in environment {
+            if let value {
+                given.append("\(name)=\(value)")
+            } else {
+                removed += ["-u", name]
+            }
+        }
+        return ["env"] + removed + given
+    }
+}
