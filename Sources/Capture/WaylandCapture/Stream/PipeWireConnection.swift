@@ -58,8 +58,8 @@ final class PipeWireConnection {
         pw_deinit()
     }
 
-    /// Makes `fileDescriptor` readable also while `other` is, which the caller reads from. A descriptor that is closed
-    /// is no longer watched.
+    /// Makes `fileDescriptor` readable whenever `other` is, which the caller reads from. A descriptor that is closed is
+    /// no longer watched.
     func watch(_ other: Int32) { shim_pw_loop_watch(loop, other) }
 
     /// Handles what has arrived. Never waits; what is left keeps `fileDescriptor` readable.
