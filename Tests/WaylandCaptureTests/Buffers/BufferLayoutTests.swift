@@ -13,9 +13,9 @@ struct BufferLayoutTests {
     @Test("formats with four bytes a pixel are read, and others are refused by name")
     func formats() throws {
         for (number, order) in [
-            (SPA_VIDEO_FORMAT_BGRx, CastFormat.Order.bgrx), (SPA_VIDEO_FORMAT_BGRA, .bgrx),
+            (SPA_VIDEO_FORMAT_BGRx, .bgrx), (SPA_VIDEO_FORMAT_BGRA, .bgrx),
             (SPA_VIDEO_FORMAT_RGBx, .rgbx), (SPA_VIDEO_FORMAT_RGBA, .rgbx),
-        ] {
+        ] as [(spa_video_format, CastFormat.Order)] {
             #expect(try CastFormat(number.rawValue, width: 1, height: 1).order == order)
         }
         #expect(throws: BufferFault.unsupportedFormat("xBGR_210LE")) {

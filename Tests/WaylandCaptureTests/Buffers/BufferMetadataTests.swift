@@ -26,7 +26,7 @@ struct BufferMetadataTests {
         let told = [
             PixelRectangle(x: 1, y: 2, width: 3, height: 4), PixelRectangle(x: -5, y: -6, width: 7, height: 8),
         ]
-        metadata.bytes.withUnsafeBytes { #expect(BufferMetadata.damage($0) == told) }
+        metadata.bytes.withUnsafeBytes { bytes in #expect(BufferMetadata.damage(bytes) == told) }
         metadata.append([0, 0, 0, 9, 1, 1, 1, 1])
         metadata.bytes.withUnsafeBytes { bytes in
             #expect(BufferMetadata.damage(bytes) == told)

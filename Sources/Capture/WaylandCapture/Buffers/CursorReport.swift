@@ -65,7 +65,7 @@ enum CursorReport: Equatable {
         for row in 0..<rows {
             for column in 0..<columns {
                 let at = start + row * rowBytes + column * 4
-                pixels.append(order.argb(bytes.loadUnaligned(fromByteOffset: at, as: UInt32.self)))
+                pixels.append(order.pixel(bytes.loadUnaligned(fromByteOffset: at, as: UInt32.self)))
             }
         }
         return PointerShape(
@@ -91,7 +91,7 @@ enum CursorReport: Equatable {
         }
 
         /// A pixel with alpha in the highest byte, then red, green and blue; `stored` is little-endian.
-        func argb(_ stored: UInt32) -> UInt32 {
+        func pixel(_ stored: UInt32) -> UInt32 {
             switch self {
             case .bgra: stored
             case .rgba: stored & 0xFF00_FF00 | stored >> 16 & 0xFF | (stored & 0xFF) << 16

@@ -34,7 +34,7 @@ public enum PortalCursorMode: UInt32, Sendable {
 
     /// The best of the modes in a bit mask; nil if it has none that is known.
     static func best(of available: UInt32) -> PortalCursorMode? {
-        [.metadata, .embedded, .hidden].first { available & $0.rawValue != 0 }
+        [Self.metadata, .embedded, .hidden].first { available & $0.rawValue != 0 }
     }
 }
 
