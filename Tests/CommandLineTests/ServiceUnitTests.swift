@@ -31,7 +31,7 @@ struct ServiceUnitTests {
     func lasting() {
         let lines = ServiceUnit.text(program: "/bin/true").split(separator: "\n")
         let codes = lines.first { $0.hasPrefix("RestartPreventExitStatus=") }?.split(separator: "=").last
-        let lasting: [ExitCode] = [.usage, .badData, .windowGone, .cannotWrite, .permission]
+        let lasting: [ExitCode] = [.usage, .badData, .windowGone, .cannotWrite, .declined, .permission]
         #expect(codes.map(String.init) == lasting.map { "\($0.rawValue)" }.joined(separator: " "))
     }
 

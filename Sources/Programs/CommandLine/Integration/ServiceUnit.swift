@@ -17,7 +17,8 @@ public enum ServiceUnit {
         Restart=on-failure
         RestartSec=5
         # A restart would not help after a wrong option, a closed window, an unwritable file or a missing permission.
-        RestartPreventExitStatus=64 65 66 73 77
+        # Nor after the user has declined, or has stopped sharing in the desktop.
+        RestartPreventExitStatus=64 65 66 73 75 77
         # The captures need the X server's socket in /tmp, shared memory, the sound server and the user's files.
         NoNewPrivileges=yes
         LockPersonality=yes
