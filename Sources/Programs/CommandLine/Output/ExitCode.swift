@@ -37,7 +37,7 @@ public enum ExitCode: Int32, CaseIterable, Sendable {
         case .system: "the operating system refused a request"
         case .cannotWrite: "a file can't be created"
         case .inputOutput: "reading or writing a file failed, for example because the disk is full"
-        case .declined: "the desktop's dialog was declined or cancelled, or sharing was stopped in the desktop"
+        case .declined: "the user declined or cancelled the desktop's dialog, or stopped sharing"
         case .permission: "permission denied"
         }
     }
