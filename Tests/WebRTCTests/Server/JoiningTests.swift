@@ -226,8 +226,9 @@ struct JoiningTests {
     func skippedFrames() throws {
         let rig = try Rig()
         let peer = try rig.join()
-        rig.publish { Pictures.idr(20_000, captured: $0) }
-        rig.run(for: .seconds(1))
+        // Before a viewer has one whole picture, it isn't offered the low layer, whose frames are others.
+        rig.publish { Pictures.idr(2_000_000, captured: $0) }
+        rig.run(for: .milliseconds(10))
         for index in UInt64(0)..<600 {
             rig.publish { Pictures.delta(8_000, seed: index, captured: $0) }
             // The hub keeps fewer frames than these until the feed takes them.
