@@ -34,8 +34,8 @@ enum DoctorCommand {
     /// change the checks.
     private static let sharedOptions: [Option] = {
         let checked = [
-            "source", "display", "monitor", "window", "region", "pause-when-locked", "scale", "size", "chroma", "capture-memory",
-            "sound",
+            "source", "display", "monitor", "window", "region", "pause-when-locked", "scale", "size", "chroma",
+            "capture-memory", "sound",
             "room", "listen",
             "udp-port", "rtsp", "lan", "open", "token-file", "present-token-file", "password-file", "admin-token-file",
             "tls",
