@@ -57,6 +57,28 @@ struct DTLSTransportTests {
         #expect(server.isComplete)
     }
 
+    @Test("a server whose last flight was lost sends it again, and then closes or is closed", arguments: [true, false])
+    func repeatsLastFlight(serverCloses: Bool) throws {
+        let link = try SimulatedLink(
+            serverContext: makeContext(), clientContext: makeContext(firstRetransmission: .milliseconds(50)))
+        let (client, server) = (link.client, link.server)
+        try client.start(now: now())
+        try eventually("the server's last flight", within: .seconds(90)) {
+            if let due = client.nextTimeout(now: now()), due <= now() { try client.handleTimeout(now: now()) }
+            for datagram in client.takeOutgoing() { try server.handle(datagram: datagram[...], now: now()) }
+            let isComplete = server.isComplete
+            let flight = isComplete ? [] : server.takeOutgoing()
+            for datagram in flight { try client.handle(datagram: datagram[...], now: now()) }
+            return isComplete
+        }
+        #expect(!server.takeOutgoing().isEmpty && !client.isComplete)
+        try link.shakeHands()
+        #expect(client.isComplete && client.keys?.local == server.keys?.remote)
+        (serverCloses ? server : client).close()
+        link.settle()
+        #expect(client.state == .closed && server.state == .closed)
+    }
+
     @Test("a client that has keys but never hears the server's last word gives up")
     func lastWordMissing() throws {
         let context = try makeContext(firstRetransmission: .seconds(15))

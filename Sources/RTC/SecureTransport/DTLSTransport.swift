@@ -271,6 +271,8 @@ public final class DTLSTransport {
 
     private func sendCloseNotify() {
         ERR_clear_error()
+        // Unlike SSL_read, SSL_shutdown doesn't allocate the freed buffers.
+        _ = SSL_alloc_buffers(session)
         _ = SSL_shutdown(session)
         ERR_clear_error()
         collectOutput()
@@ -282,8 +284,10 @@ public final class DTLSTransport {
         return error
     }
 
-    /// Collects the records that OpenSSL has written.
+    /// Collects the records that OpenSSL has written. After the handshake, its buffers of 33 KB are freed: few records
+    /// follow, and `SSL_MODE_RELEASE_BUFFERS` has no effect on DTLS.
     private func collectOutput() {
+        if isComplete { _ = SSL_free_buffers(session) }
         let count = BIO_ctrl_pending(output)
         guard count > 0 else { return }
         var records = [UInt8](repeating: 0, count: count)
