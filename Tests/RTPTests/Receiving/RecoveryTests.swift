@@ -151,7 +151,7 @@ struct RecoveryTests {
                 let numbers = requested.map { SequenceNumber(UInt16(truncatingIfNeeded: $0)) }
                 probe.requested(numbers, at: time)
                 for packet in responder.answer(
-                    numbers, from: &sent, roundTripTime: .milliseconds(path.roundTrip), at: time)
+                    numbers, from: sent, roundTripTime: .milliseconds(path.roundTrip), at: time)
                 {
                     send(extended(packet.sequenceNumber), isRetransmission: true)
                     if path.hasSecondCopies { duplicator.retransmitted(packet.sequenceNumber, at: time) }

@@ -14,6 +14,8 @@ public struct NackResponder: Sendable {
 
     private var media = OneSecondSum()
     private var resent = OneSecondSum()
+    /// When the last request for a packet was answered, for those that would be answered too soon again.
+    private var answeredAt: [SequenceNumber: MonotonicTime] = [:]
 
     /// A responder that has not been asked yet.
     public init() {}
@@ -28,25 +30,27 @@ public struct NackResponder: Sendable {
         resent.add(byteCount, at: now)
     }
 
-    /// The packets to retransmit now, in the order requested; they are marked as resent in `sent`.
+    /// The packets of `sent` to retransmit now, in the order requested.
     ///
     /// - Parameter roundTripTime: the last measured round-trip time; nil before the first measurement, which counts as
     ///   100 ms.
     public mutating func answer(
-        _ sequenceNumbers: [SequenceNumber], from sent: inout RTPPacketHistory, roundTripTime: Interval?,
+        _ sequenceNumbers: [SequenceNumber], from sent: RTPPacketHistory, roundTripTime: Interval?,
         at now: MonotonicTime
     ) -> [SentPacket] {
         // A peer asks again after a round trip, but jitter brings its request sooner.
         let spacing = max((roundTripTime ?? .milliseconds(100)) / 2, Self.minSpacing)
+        answeredAt = answeredAt.filter { now - $0.value < spacing }
         var room = min(media.sum(at: now) + Self.allowance - resent.sum(at: now), pathRoom)
         var packets: [SentPacket] = []
         for number in sequenceNumbers {
-            guard let packet = sent.packet(number), packet.byteCount <= room else { continue }
-            if let last = packet.resentAt, now - last < spacing { continue }
+            guard answeredAt[number] == nil, let packet = sent.packet(number), packet.byteCount <= room else {
+                continue
+            }
             room -= packet.byteCount
             pathRoom -= packet.byteCount
             resent.add(packet.byteCount, at: now)
-            sent.markResent(number, at: now)
+            answeredAt[number] = now
             packets.append(packet)
         }
         return packets
@@ -56,11 +60,11 @@ public struct NackResponder: Sendable {
 extension RTPStream {
     /// The packets of this stream to retransmit for `nack`, as `responder` decides; empty if `nack` is about another
     /// stream.
-    public mutating func answer(
+    public func answer(
         _ nack: GenericNack, by responder: inout NackResponder, roundTripTime: Interval?, at now: MonotonicTime
     ) -> [SentPacket] {
         guard nack.media == configuration.ssrc else { return [] }
-        return responder.answer(nack.sequenceNumbers, from: &sent, roundTripTime: roundTripTime, at: now)
+        return responder.answer(nack.sequenceNumbers, from: sent, roundTripTime: roundTripTime, at: now)
     }
 }
 

@@ -12,28 +12,33 @@ public struct SentPacket: Hashable, Sendable {
         case padding(UInt8)
     }
 
-    /// The packet's sequence number in the session's stream.
-    public let sequenceNumber: SequenceNumber
+    // A session remembers up to 2048 packets. In this order, the properties take 24 bytes.
+
+    /// The low 42 bits of the frame's number, or the number of padding bytes; then the packet's index, or one of the
+    /// constants below.
+    private let place: UInt64
     /// The packet's RTP timestamp.
     public let timestamp: RTPTimestamp
-    /// The packet's payload type.
-    public let payloadType: PayloadType
-    /// The packet's marker bit.
-    public let marker: Bool
-    /// The header extensions that the packet actually had.
-    public let extensions: HeaderExtensionSet
-    /// The transport-wide sequence number that the packet was first sent with; nil if it had none.
-    public let transportNumber: UInt16?
-    /// What follows the packet's header.
-    public let content: Content
-    /// The packet's size in bytes, without SRTP's tag.
-    public let byteCount: Int
-    /// The time at which it was last sent again; nil if it was sent only once.
-    public internal(set) var resentAt: MonotonicTime?
+    /// The packet's sequence number in the session's stream.
+    public let sequenceNumber: SequenceNumber
     /// The value of playout-delay, if `extensions` has it.
     public let playoutDelay: PlayoutDelay
+    private let wireTransportNumber: UInt16
+    private let wireByteCount: UInt16
+    /// The marker bit and the payload type, as in the header.
+    private let markerAndType: UInt8
+    /// The header extensions that the packet actually had.
+    public let extensions: HeaderExtensionSet
 
-    /// A packet that has been sent once.
+    private static let indexBits = 22
+    /// In place of the index: no frame has so many packets.
+    private static let red: UInt64 = 1 << indexBits - 1
+    private static let padding = red - 1
+    /// The place of a packet that can't be sent again.
+    private static let nowhere = UInt64.max << indexBits
+
+    /// A packet that has been sent once, of at most 65535 bytes. `transportNumber` must be given if `extensions` has
+    /// it.
     public init(
         sequenceNumber: SequenceNumber, timestamp: RTPTimestamp, payloadType: PayloadType, marker: Bool,
         extensions: HeaderExtensionSet, transportNumber: UInt16? = nil, content: Content, byteCount: Int,
@@ -41,13 +46,38 @@ public struct SentPacket: Hashable, Sendable {
     ) {
         self.sequenceNumber = sequenceNumber
         self.timestamp = timestamp
-        self.payloadType = payloadType
-        self.marker = marker
         self.extensions = extensions
-        self.transportNumber = transportNumber
-        self.content = content
-        self.byteCount = byteCount
         self.playoutDelay = playoutDelay
+        markerAndType = (marker ? 0x80 : 0) | payloadType.rawValue
+        wireTransportNumber = transportNumber ?? 0
+        wireByteCount = UInt16(clamping: byteCount)
+        place =
+            switch content {
+            case .media(let frame, let packet):
+                packet < Self.padding ? frame.rawValue << Self.indexBits | UInt64(packet) : Self.nowhere
+            case .red(let frame): frame.rawValue << Self.indexBits | Self.red
+            case .padding(let count): UInt64(count) << Self.indexBits | Self.padding
+            }
+    }
+
+    /// The packet's payload type.
+    public var payloadType: PayloadType { PayloadType(markerAndType) }
+    /// The packet's marker bit.
+    public var marker: Bool { markerAndType & 0x80 != 0 }
+    /// The transport-wide sequence number that the packet was first sent with; nil if it had none.
+    public var transportNumber: UInt16? { extensions.contains(.transportNumber) ? wireTransportNumber : nil }
+    /// The packet's size in bytes, without SRTP's tag.
+    public var byteCount: Int { Int(wireByteCount) }
+
+    /// What follows the packet's header.
+    public var content: Content {
+        let number = place >> Self.indexBits
+        let index = place & Self.red
+        switch index {
+        case Self.red: return .red(frame: FrameNumber(number))
+        case Self.padding: return .padding(UInt8(truncatingIfNeeded: number))
+        default: return .media(frame: FrameNumber(number), packet: Int(index))
+        }
     }
 }
 
@@ -62,14 +92,19 @@ public struct RTPPacketHistory: Sendable {
     private static let ticks = 450_000
 
     /// A power of two of places, so that a place is the low bits of the sequence number.
-    private var ring: [SentPacket?] = Array(repeating: nil, count: 64)
+    private var ring = [SentPacket](repeating: Self.empty, count: 64)
+    /// A place without a packet. An optional would need 8 more bytes for each.
+    private static let empty = SentPacket(
+        sequenceNumber: SequenceNumber(0), timestamp: RTPTimestamp(0), payloadType: PayloadType(0), marker: false,
+        extensions: [], content: .padding(0), byteCount: 0)
 
     /// An empty history.
     public init() {}
 
     /// Remembers `packet`, and forgets one that was sent so long ago that nobody asks for it any more.
     public mutating func insert(_ packet: SentPacket) {
-        if ring.count < Self.capacity, let oldest = ring[slot(packet.sequenceNumber)],
+        let oldest = ring[slot(packet.sequenceNumber)]
+        if ring.count < Self.capacity, oldest.byteCount > 0,
             oldest.timestamp.distance(to: packet.timestamp) < Self.ticks
         {
             grow()
@@ -78,21 +113,15 @@ public struct RTPPacketHistory: Sendable {
     }
 
     private mutating func grow() {
-        let packets = ring.compactMap(\.self)
-        ring = Array(repeating: nil, count: ring.count * 2)
-        for packet in packets { ring[slot(packet.sequenceNumber)] = packet }
+        let packets = ring
+        ring = Array(repeating: Self.empty, count: packets.count * 2)
+        for packet in packets where packet.byteCount > 0 { ring[slot(packet.sequenceNumber)] = packet }
     }
 
     /// The packet sent with `number`; nil if it is too old or was never sent.
     public func packet(_ number: SequenceNumber) -> SentPacket? {
-        guard let packet = ring[slot(number)], packet.sequenceNumber == number else { return nil }
-        return packet
-    }
-
-    /// Records that the packet `number` is sent again at `time`.
-    public mutating func markResent(_ number: SequenceNumber, at time: MonotonicTime) {
-        guard ring[slot(number)]?.sequenceNumber == number else { return }
-        ring[slot(number)]?.resentAt = time
+        let packet = ring[slot(number)]
+        return packet.sequenceNumber == number && packet.byteCount > 0 ? packet : nil
     }
 
     private func slot(_ number: SequenceNumber) -> Int { Int(number.rawValue) & (ring.count - 1) }

@@ -62,7 +62,7 @@ public struct RTPStream: Sendable {
     /// How long the peer may hold back the pictures that follow, where it understands that.
     public var playoutDelay = PlayoutDelay.none
     /// The packets sent, by sequence number.
-    public internal(set) var sent = RTPPacketHistory()
+    public private(set) var sent = RTPPacketHistory()
     /// The statistics for the stream's sender reports.
     public private(set) var statistics = SenderStatistics()
     /// The statistics of the retransmission stream.

@@ -64,7 +64,7 @@ final class TrackFeed {
         // Frames of the two layers never have the same number, so that a session can't send one for the other again.
         history = TrackHistory(
             maxUnitCount: 512, maxByteCount: 12 << 20, maxAge: Interval(nanoseconds: .max),
-            first: FrameNumber(layer == .source ? 0 : 1 << 48))
+            first: FrameNumber(layer == .source ? 0 : 1 << 40))
     }
 
     /// Adds a session to the low layer, whose path carries `rate`, and returns its feed.
