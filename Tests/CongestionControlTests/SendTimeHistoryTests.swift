@@ -29,4 +29,21 @@ struct SendTimeHistoryTests {
         history.giveUp(before: history.next)
         #expect(history.unreportedBytes == 0)
     }
+
+    @Test("a packet is remembered in 8 bytes, with its time to a microsecond")
+    func precision() {
+        #expect(MemoryLayout<SendTimeHistory.Place>.stride == 8)
+        var history = SendTimeHistory()
+        // Around a time at which 32 bits of microseconds wrap.
+        let start = MonotonicTime(nanoseconds: (1 << 33) * 1000 - 30_000_000)
+        for number in Int64(0)..<60 {
+            let time = start + Interval(nanoseconds: number * 1_000_001)
+            history.append(byteCount: 1500 + Int(number), probe: 255, at: time)
+        }
+        for number in Int64(0)..<60 {
+            let packet = history.packet(number)
+            let sentAt = start + .microseconds(number * 1000 + (number > 0 ? 1 : 0))
+            #expect(packet?.sentAt == sentAt && packet?.byteCount == Int32(1500 + number) && packet?.probe == 255)
+        }
+    }
 }

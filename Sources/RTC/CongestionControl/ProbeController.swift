@@ -46,7 +46,7 @@ struct ProbeController {
     private var phase: Phase
     private var isFirst = true
     /// The probe being sent or awaited. Packets of probes carry this number, all others 0.
-    private var identifier: UInt16 = 0
+    private var identifier: UInt8 = 0
     private var packets = 0
     private var bytes = 0
     private var firstByteCount = 0
@@ -96,7 +96,7 @@ struct ProbeController {
     }
 
     /// Counts a packet sent, and returns the number of the probe that it belongs to, or 0.
-    mutating func sent(_ number: Int64, byteCount: Int, at now: MonotonicTime) -> UInt16 {
+    mutating func sent(_ number: Int64, byteCount: Int, at now: MonotonicTime) -> UInt8 {
         guard case .sending(let cluster) = phase else { return 0 }
         if packets == 0 {
             startedAt = now
@@ -113,7 +113,7 @@ struct ProbeController {
     }
 
     /// Records that a packet of a probe arrived.
-    mutating func received(_ probe: UInt16, sentAt: MonotonicTime, delay: Interval) {
+    mutating func received(_ probe: UInt8, sentAt: MonotonicTime, delay: Interval) {
         guard probe == identifier else { return }
         measurement.add(sentAt: sentAt, delay: delay)
     }
