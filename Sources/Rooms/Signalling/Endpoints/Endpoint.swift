@@ -170,12 +170,11 @@ extension Endpoint {
         let name = newIdentifier()
         let kind: Participant.Kind = isPlaying ? .player : .publisher
         do throws(PublishingError) {
-            let (served, key) = try sessionEnds.expect { [unowned self] reason in
+            let ((opened, served), key) = try sessionEnds.expect { [unowned self] reason in
                 ended(name, reason)
             } of: { (onEnd) throws(PublishingError) in
                 try serve(offer, from: client, address, onEnd)
             }
-            let opened = served.opened
             let who = Participant(id: "\(kind.rawValue)-\(key)", name: nil, address: client, kind: kind)
             let ice = ICEGenerations(of: generation, tag: opened.entityTag)
             sessions[name] = Session(address: address, who: who, served: served, key: key, ice: ice)
@@ -199,30 +198,32 @@ extension Endpoint {
         }
     }
 
-    /// Opens a session for `offer` in the media layer.
+    /// Opens a session for `offer` in the media layer. What is kept of it doesn't hold the answer.
     private func serve(
         _ offer: String, from client: String, _ address: TrackAddress, _ onEnd: @escaping @Sendable (String) -> Void
-    ) throws(PublishingError) -> ServedSession {
+    ) throws(PublishingError) -> (opened: OpenedSession, served: ServedSession) {
         if case .publishing(let publishing?) = service {
             let opened = try publishing.publish(
                 offer: offer, room: address.room, track: address.track.text, onEnd: onEnd)
-            return ServedSession(
-                opened: opened, side: nil,
-                takeCandidates: { publishing.remoteCandidates(opened.id, fragment: $0) },
+            let id = opened.id
+            let served = ServedSession(
+                side: nil, takeCandidates: { publishing.remoteCandidates(id, fragment: $0) },
                 restartICE: { (fragment) throws(MediaSessionError) in
-                    try publishing.restartICE(opened.id, fragment: fragment)
-                }, close: { publishing.close(opened.id) })
+                    try publishing.restartICE(id, fragment: fragment)
+                }, close: { publishing.close(id) })
+            return (opened, served)
         }
         do throws(MediaSessionError) {
             let media = try rooms.media(of: address.track, in: address.room).media
             let opened = try media.open(offer: offer, from: client, onEnd: onEnd)
-            let sessions = media.sessions
-            return ServedSession(
-                opened: opened, side: sessions, takeCandidates: { sessions.remoteCandidates(opened.id, fragment: $0) },
+            let (id, sessions) = (opened.id, media.sessions)
+            let served = ServedSession(
+                side: sessions, takeCandidates: { sessions.remoteCandidates(id, fragment: $0) },
                 restartICE: { (fragment) throws(MediaSessionError) in
-                    try sessions.restartICE(opened.id, fragment: fragment)
+                    try sessions.restartICE(id, fragment: fragment)
                 },
-                close: { sessions.close(opened.id) })
+                close: { sessions.close(id) })
+            return (opened, served)
         } catch {
             throw .offer(error)
         }

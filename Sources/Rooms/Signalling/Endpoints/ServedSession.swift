@@ -2,7 +2,6 @@ import MediaSessions
 
 /// A session of WHEP or WHIP as the media layer serves it.
 struct ServedSession {
-    let opened: OpenedSession
     /// The media server of a player's session; nil for a publisher's.
     let side: (any SessionServer)?
     let takeCandidates: (_ fragment: String) -> Void
