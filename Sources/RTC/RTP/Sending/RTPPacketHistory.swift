@@ -31,7 +31,7 @@ public struct SentPacket: Hashable, Sendable {
     public let extensions: HeaderExtensionSet
 
     private static let indexBits = 22
-    /// In place of the index: no frame has so many packets.
+    /// Stored instead of an index; no frame has so many packets.
     private static let red: UInt64 = 1 << indexBits - 1
     private static let padding = red - 1
     /// The place of a packet that can't be sent again.
