@@ -1,4 +1,4 @@
-public import MediaTypes
+import MediaTypes
 
 /// A packet that a session has sent: all that is needed, together with the track's history, to reproduce its bytes.
 public struct SentPacket: Hashable, Sendable {
