@@ -5,7 +5,8 @@ import select
 import signal
 import time
 
-from .processes import Failure, Missing, Process
+from .processes import Failure, Missing, Process, thread_times
+from .scene import ShownScene
 
 
 class Display:
@@ -30,6 +31,9 @@ class Display:
             self.close()
             raise Failure("Xvfb told no display number: " + self.process.last_words())
         self.name = ":" + number
+        self.environment = {"DISPLAY": self.name}
+        #: What has screenrelay-capture share it.
+        self.capture_options = ["--display", self.name]
 
     @staticmethod
     def _read_line(reader):
@@ -43,9 +47,13 @@ class Display:
             data += more
         return data.decode().strip()
 
-    @property
-    def pid(self):
-        return self.process.pid
+    def show(self, scene, ticks, folder):
+        """The scene on this display, as a ShownScene."""
+        return ShownScene(scene, self, ticks, folder)
+
+    def thread_times(self):
+        """Nanoseconds that each thread of the server has run."""
+        return thread_times(self.process.pid)
 
     def close(self):
         self.process.stop(signal.SIGTERM)

@@ -13,6 +13,7 @@ NAL_UNIT, HELLO, PICTURE, END = 0, 1, 2, 5
 POINTER_SHAPE, POINTER_POSITION = 6, 7
 POINTER_MODE = 37
 TELLS_POINTER, CHANGES_CHROMA = 2, 4
+UNKNOWN = 0xFFFFFFFF
 LARGEST_PAYLOAD = 8 << 20
 
 
@@ -23,6 +24,8 @@ class Picture:
     damage: tuple
     quantizer: int
     settling_ns: int
+    #: Before `pts`: since the change was noticed, or painted if the display says when; None where it isn't known.
+    waited_ns: int | None = None
     pts: int = 0
     arrival: int = 0
     offset: int = 0
@@ -118,10 +121,13 @@ class LinkReceiver:
                 self._open = None
         elif kind == PICTURE:
             number, x, y, width, height = struct.unpack_from("<QHHHH", payload)
-            quantizer, settling = 0, 0
+            quantizer, settling, waited = 0, 0, UNKNOWN
             if len(payload) >= 24:
                 _, quantizer, _, settling = struct.unpack_from("<BBHI", payload, 16)
-            self._open = Picture(number, (x, y, width, height), quantizer, settling * 1000)
+            if len(payload) >= 28:
+                waited, = struct.unpack_from("<I", payload, 24)
+            self._open = Picture(number, (x, y, width, height), quantizer, settling * 1000,
+                                 None if waited == UNKNOWN else waited * 1000)
         elif kind == HELLO and payload[3] & TELLS_POINTER:
             self._send(POINTER_MODE, b"\0")
         elif kind in (POINTER_SHAPE, POINTER_POSITION):

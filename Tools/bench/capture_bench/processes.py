@@ -40,6 +40,7 @@ class Process:
     def __init__(self, name, command, log_path, environment=None, stdin=None, stdout=None, pass_fds=()):
         self.name = name
         self.log_path = log_path
+        self.unread = b""
         self.log = open(log_path, "wb")
         try:
             self.child = subprocess.Popen(
@@ -59,6 +60,20 @@ class Process:
     def require_running(self):
         if not self.is_running():
             raise Failure("%s ended by itself (%s): %s" % (self.name, self.child.returncode, self.last_words()))
+
+    def read_line(self, seconds, what):
+        """The next line of its standard output, which is a pipe; a Failure that names `what` after so many seconds."""
+        deadline = time.monotonic() + seconds
+        output = self.child.stdout
+        while b"\n" not in self.unread:
+            ready, _, _ = select.select([output], [], [], max(0, deadline - time.monotonic()))
+            data = os.read(output.fileno(), 65536) if ready else b""
+            if not data:
+                self.require_running()
+                raise Failure("%s did not say '%s' within %g s" % (self.name, what, seconds))
+            self.unread += data
+        line, self.unread = self.unread.split(b"\n", 1)
+        return line.decode()
 
     def last_words(self):
         with open(self.log_path, "rb") as log:

@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 
 from .annexb import AccessUnit, access_units
+from .display import Display
 from .link import LinkReceiver
 from .processes import Missing, Process
 
@@ -14,6 +15,8 @@ class Recorder:
     """A program that records a display into a file of H.264. Subclasses say how."""
 
     name = ""
+    #: What it records: a Display, or what has the same methods.
+    display_type = Display
     #: How its RGB becomes luma: the matrix that its makers chose, or None where it has to be found out.
     matrix = None
     stop_signal = signal.SIGINT
@@ -23,7 +26,7 @@ class Recorder:
     def start(self, display, size, folder):
         self.path = os.path.join(folder, "stream.264")
         self.process = Process(self.name, self.command(display, size), os.path.join(folder, "program.log"),
-                               environment={"DISPLAY": display.name})
+                               environment=display.environment)
 
     def command(self, display, size):
         raise NotImplementedError
@@ -89,8 +92,8 @@ class Ours(Recorder):
         self.receiver = LinkReceiver(path)
         self.process = Process(
             self.name,
-            [self.program, "--link", "unix:" + path, "--display", display.name, "--log", "warning", *self.arguments],
-            os.path.join(folder, "program.log"))
+            [self.program, "--link", "unix:" + path, *display.capture_options, "--log", "warning", *self.arguments],
+            os.path.join(folder, "program.log"), display.environment)
 
     @property
     def position(self):
@@ -125,11 +128,12 @@ class FFmpeg(Recorder):
 class GStreamer(Recorder):
     def __init__(self, uses_damage, is_constant_qp):
         self.name = "gstreamer-damage" if uses_damage else "gstreamer"
-        self.uses_damage, self.is_constant_qp = uses_damage, is_constant_qp
+        self.source = ["ximagesrc", "use-damage=" + ("true" if uses_damage else "false"), "!",
+                       "video/x-raw,framerate=30/1"]
+        self.is_constant_qp = is_constant_qp
 
     def command(self, display, size):
-        return ["gst-launch-1.0", "-q", "-e", "ximagesrc", "use-damage=" + ("true" if self.uses_damage else "false"),
-                "!", "video/x-raw,framerate=30/1", "!", "videoconvert", "!", "video/x-raw,format=I420", "!",
+        return ["gst-launch-1.0", "-q", "-e", *self.source, "!", "videoconvert", "!", "video/x-raw,format=I420", "!",
                 "x264enc", "speed-preset=ultrafast", "tune=zerolatency",
                 "pass=" + ("quant" if self.is_constant_qp else "qual"), "quantizer=23", "bitrate=200000",
                 "vbv-buf-capacity=2000", "key-int-max=9999", "threads=1", "!",

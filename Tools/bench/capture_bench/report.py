@@ -19,8 +19,8 @@ class Section:
 
 
 class Report:
-    def __init__(self, folder):
-        self.folder = folder
+    def __init__(self, folder, name="capture"):
+        self.folder, self.name = folder, name
         self.sections, self.checks, self.remarks, self.failures = [], [], [], []
         self.bars = []  # what is plotted: (group, program, value)
 
@@ -38,13 +38,13 @@ class Report:
         if self.bars:
             with open(os.path.join(self.folder, "capture.svg"), "w") as file:
                 file.write(plot.bars("CPU time, ms a second (logarithmic)", self.bars))
-        path = os.path.join(self.folder, "capture.md")
+        path = os.path.join(self.folder, self.name + ".md")
         with open(path, "w") as file:
             file.write(self._markdown(options))
         return path
 
     def _markdown(self, options):
-        lines = ["# Capture, measured", "",
+        lines = ["# %s, measured" % self.name.capitalize(), "",
                  circumstances(options) + "."]
         if options.quick:
             lines += ["", "**Quick: one short run; shows that all parts work, and measures little.**"]

@@ -6,9 +6,7 @@ import shutil
 import time
 
 from . import pictures
-from .display import Display
 from .processes import TROUBLE, Failure, now_ns, peak_memory, thread_times, time_between, wait_until
-from .scene import ShownScene
 
 
 @dataclasses.dataclass
@@ -21,7 +19,7 @@ class Run:
     stopped: int
     window: tuple
     cpu: float = 0.0  # milliseconds of CPU time a second in the window
-    x_cpu: float = 0.0  # the same of the X server
+    server_cpu: float = 0.0  # the same of the X server, or of the desktop
     bytes_per_second: float = 0.0
     pictures_per_second: float = 0.0
     memory: int = 0  # KiB
@@ -29,20 +27,24 @@ class Run:
     first_unit: int = 0
     last_unit: int = 0  # the one behind the window's last
     link: list = None
+    drawn: dict = dataclasses.field(default_factory=dict)  # of ShownScene
 
     def pictures_in_window(self):
         """Of the link: those whose last NAL unit came in the window."""
         return [one for one in self.link if self.window[0] <= one.arrival <= self.window[1]]
 
 
-def record(program, scene, folder, seconds, lead, tail=0.15):
-    """Runs `program` on `scene`: `lead` seconds of stillness, `seconds` of motion, `tail` seconds of stillness."""
+def record(program, scene, folder, seconds, lead, tail=0.15, at_rest=None):
+    """Runs `program` on `scene`: `lead` seconds of stillness, `seconds` of motion, `tail` seconds of stillness.
+
+    `at_rest`: called with the display before the end, when nothing is sent any more.
+    """
     os.makedirs(folder, exist_ok=True)
     ticks = scene.ticks(seconds)
     shown, is_started = None, False
-    with Display(scene.size, folder) as display:
+    with program.display_type(scene.size, folder) as display:
         try:
-            shown = ShownScene(scene, display, ticks, folder)
+            shown = display.show(scene, ticks, folder)
             program.start(display, scene.size, folder)
             is_started = True
 
@@ -63,6 +65,9 @@ def record(program, scene, folder, seconds, lead, tail=0.15):
             after = _sample(program, display)
             memory_peak = peak_memory(program.pid) if program.pid else 0
             time.sleep(max(0, tail - 0.05))
+            if at_rest:
+                _wait_for_rest(program)
+                at_rest(display)
             if program.pid:
                 program.process.require_running()
         finally:
@@ -78,10 +83,10 @@ def record(program, scene, folder, seconds, lead, tail=0.15):
     elapsed = (after.time - before.time) / 1e9
     run = Run(program.name, scene, path, started, stopped, (before.time, after.time))
     run.cpu = time_between(before.program, after.program) / 1e6 / elapsed
-    run.x_cpu = time_between(before.server, after.server) / 1e6 / elapsed
+    run.server_cpu = time_between(before.server, after.server) / 1e6 / elapsed
     run.bytes_per_second = (after.position - before.position) / elapsed
     run.memory = memory_peak
-    run.units, run.link = units, program.link_pictures()
+    run.units, run.link, run.drawn = units, program.link_pictures(), shown.drawn
     run.first_unit = sum(1 for unit in units if unit.end <= before.position)
     run.last_unit = sum(1 for unit in units if unit.end <= after.position)
     run.pictures_per_second = (run.last_unit - run.first_unit) / elapsed
@@ -108,7 +113,7 @@ class Sample:
 
 def _sample(program, display):
     times = thread_times(program.pid) if program.pid else {}
-    return Sample(now_ns(), times, thread_times(display.pid), program.position)
+    return Sample(now_ns(), times, display.thread_times(), program.position)
 
 
 def record_twice(say, make_program, scene, folder, seconds, lead, tail=0.15):

@@ -2,9 +2,7 @@
 
 import functools
 import os
-import select
 import subprocess
-import time
 
 import numpy
 
@@ -68,13 +66,17 @@ class ShownScene:
 
     def __init__(self, scene, display, ticks, folder):
         self.process = Process(
-            "screenrelay-scene",
-            [scene.program, "--display", display.name, "--scene", scene.name, "--start-on-line",
-             "--fps", str(scene.facts.ticks_per_second), "--frames", str(ticks + 1)],
-            os.path.join(folder, "scene.log"), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.buffer = b""
+            "the scene", self.command(scene, display, ticks), os.path.join(folder, "scene.log"), display.environment,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        #: When each count was drawn, once it has ended (CLOCK_MONOTONIC, ns); empty where nothing watches that.
+        self.drawn = {}
         self.seconds = ticks / scene.facts.ticks_per_second
         self._read("ready", 30)
+
+    def command(self, scene, display, ticks):
+        """What shows the scene."""
+        return [scene.program, "--display", display.name, "--scene", scene.name, "--start-on-line",
+                "--fps", str(scene.facts.ticks_per_second), "--frames", str(ticks + 1)]
 
     def start(self):
         """Lets it move, and gives the time when it began (CLOCK_MONOTONIC, ns)."""
@@ -93,17 +95,8 @@ class ShownScene:
         self.process.stop()
 
     def _read(self, word, seconds):
-        deadline = time.monotonic() + seconds
-        output = self.process.child.stdout
-        while b"\n" not in self.buffer:
-            ready, _, _ = select.select([output], [], [], max(0, deadline - time.monotonic()))
-            data = os.read(output.fileno(), 4096) if ready else b""
-            if not data:
-                self.process.require_running()
-                raise Failure("screenrelay-scene did not say '%s' within %g s" % (word, seconds))
-            self.buffer += data
-        line, self.buffer = self.buffer.split(b"\n", 1)
-        words = line.decode().split()
+        line = self.process.read_line(seconds, word)
+        words = line.split()
         if not words or words[0] != word:
-            raise Failure("screenrelay-scene said '%s' instead of '%s'" % (line.decode(), word))
+            raise Failure("%s said '%s' instead of '%s'" % (self.process.name, line, word))
         return int(words[1]) if len(words) > 1 else now_ns()

@@ -133,7 +133,7 @@ class Table:
         return found.psnr if found else None
 
     def _add_rows(self, scene, results, crf, quantizer):
-        alone = median([run.x_cpu for run, _ in results["nothing"]])
+        alone = median([run.server_cpu for run, _ in results["nothing"]])
         ours = Summary(results["screenrelay"], alone) if results["screenrelay"] else None
         # A row more, where there is one, is what pixelflux is compared with.
         matched = ours
@@ -189,7 +189,7 @@ class Summary:
     def __init__(self, runs, alone):
         self.cpu = median([run.cpu for run, _ in runs])
         self.cpu_range = (min(run.cpu for run, _ in runs), max(run.cpu for run, _ in runs))
-        self.x_cpu = median([run.x_cpu for run, _ in runs]) - alone
+        self.x_cpu = median([run.server_cpu for run, _ in runs]) - alone
         self.pictures = median([run.pictures_per_second for run, _ in runs])
         self.bytes = median([run.bytes_per_second for run, _ in runs])
         self.memory = max(run.memory for run, _ in runs) * 1024 / 1e6

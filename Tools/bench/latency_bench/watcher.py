@@ -1,4 +1,4 @@
-"""The process that watches both counters: usage: watcher FOLDER FOLDER X Y SCALE.
+"""The process that watches both counters: usage: watcher FOLDER [FOLDER X Y SCALE].
 
 Every half millisecond it looks whether a counter has changed. A value counts when it is seen twice, from the first
 time: once may be half of a change. At the end of standard input it prints one JSON object: for each of the two the list
@@ -18,7 +18,9 @@ EVERY = 0.0005
 
 
 def main():
-    watched = [Framebuffer(sys.argv[1]), Framebuffer(sys.argv[2], *(float(word) for word in sys.argv[3:6]))]
+    watched = [Framebuffer(sys.argv[1])]
+    if len(sys.argv) > 2:
+        watched.append(Framebuffer(sys.argv[2], *(float(word) for word in sys.argv[3:6])))
     seen, last, candidate = [[], []], [None, None], [(None, 0.0), (None, 0.0)]
     try:
         # Looking late would be measured as delay.
