@@ -1,4 +1,4 @@
-"""A Wayland desktop for tests, without a GPU, a display or a person: a session bus, PipeWire, WirePlumber, mutter with
+"""A Wayland desktop for tests and benchmarks, without a GPU, a display or a person: a session bus, PipeWire, WirePlumber, mutter with
 a virtual monitor, the real desktop portal, and, in this process, a backend of the portal that shares the monitor.
 
 usage: wayland_desktop.py FOLDER WIDTHxHEIGHT PART...

@@ -104,12 +104,16 @@ class Window:
     def paint(self, colour):
         red, green, blue = bytes.fromhex(colour)
         self.pixels[:] = bytes((blue, green, red, 255)) * (len(self.pixels) // 4)
-        width, height = self.size
-        self.send(self.surface, 1, struct.pack("=Iii", self.buffer, 0, 0))
-        self.send(self.surface, 2, struct.pack("=iiii", 0, 0, width, height))
-        self.send(self.surface, 6)
+        self.commit([(0, 0, *self.size)])
         self.sync()
         print(f"painted {colour}", flush=True)
+
+    def commit(self, changed):
+        """Shows the pixels, which have changed in these rectangles: x, y, width, height."""
+        self.send(self.surface, 1, struct.pack("=Iii", self.buffer, 0, 0))
+        for rectangle in changed:
+            self.send(self.surface, 2, struct.pack("=iiii", *rectangle))
+        self.send(self.surface, 6)
 
 
 def text(words):
@@ -134,4 +138,5 @@ def main(colour):
                 window.paint(line.decode())
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,13 @@
+"""What capture has to reach on a Wayland desktop; every limit is here and nowhere else."""
+
+#: Milliseconds of CPU time a second, by scene.
+CPU = {"idle": 1.0, "pointer": 5.0}
+#: How many times less CPU time than GStreamer, by scene.
+CPU_RATIO = {"typing": 15.0, "scroll": 3.0, "full": 1.0}
+#: Peak memory in MB (10^6 bytes), in every scene.
+MEMORY = 60.0
+#: The SSIM of a decoded picture at rest, against the compositor's.
+AT_REST = 0.999
+#: Milliseconds from painting to the host's receipt, at p50, above those on an X display. What any receiver waits for
+#: the compositor isn't counted: without a GPU, it reads the picture back for many milliseconds.
+ABOVE_X11 = 3.0

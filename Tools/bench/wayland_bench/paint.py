@@ -1,0 +1,132 @@
+"""From painting to the host: how long a picture takes until all of it has arrived."""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+
+from capture_bench import pictures
+from capture_bench.display import Display
+from capture_bench.limits import at_most
+from capture_bench.processes import Failure, Process
+from capture_bench.report import Section
+from capture_bench.run import record
+from capture_bench.scene import ShownScene
+from capture_bench.timing import share
+from latency_bench import framebuffer
+
+from .desktop import WaylandDesktop
+from .limits import ABOVE_X11
+from .programs import OursOnWayland, OursOnX11, Receiver
+
+#: Those whose counter tells pictures apart.
+SCENES = ["typing", "scroll", "full"]
+
+
+def paint(bench, report):
+    section = Section(
+        "paint", "From painting to the host",
+        "Milliseconds from painting to the arrival of the picture's last NAL unit, by default settings; medians of the "
+        "runs' values. Painting: on X11, the counter's change in the server's framebuffer, which is read twice a "
+        "millisecond; on Wayland, the time that the compositor gives its picture. A bare receiver is GStreamer's "
+        "pipewiresrc alone: what it takes is the compositor's, which reads the picture back after that time. The last "
+        "column is from when the client handed its picture to the compositor.",
+        ["scene", "program", "pictures", "p50 ms", "p95 ms", "from the client p50 ms"])
+    report.sections.append(section)
+    for name in bench.options.scenes:
+        if name in SCENES:
+            _scene(bench, report, section, bench.scene(name))
+
+
+def _scene(bench, report, section, scene):
+    options, capture = bench.options, bench.program("screenrelay-capture")
+    makers = {OursOnWayland: lambda: OursOnWayland(capture), Receiver: Receiver,
+              OursWatched: lambda: OursWatched(capture)}
+    results = {one: [] for one in makers}
+    for number in range(options.runs):
+        for one in makers if number % 2 == 0 else reversed(makers):
+            title = "paint, %s on %s, run %d" % (one.name, scene.name, number + 1)
+            found = bench.run_twice(title, lambda folder: _measure(makers[one](), scene, folder, options))
+            if found is None:
+                report.failures.append(title)
+                continue
+            results[one].append(found)
+            bench.say("%s: p50 %.1f ms" % (title, share(found[0], 0.5)))
+    halves = {}
+    for one, runs in results.items():
+        if runs:
+            halves[one], most = (statistics.median(share(delays, part) for delays, _ in runs) for part in (0.5, 0.95))
+            whole = statistics.median(share(whole, 0.5) for _, whole in runs)
+            section.add(scene.name, one.name, sum(len(delays) for delays, _ in runs), "%.2f" % halves[one],
+                        "%.2f" % most, "%.2f" % whole if one is OursOnWayland else "")
+    if len(halves) == len(makers):
+        report.checks.append(at_most(
+            "%s: paint to host at p50, without a bare receiver's, above X11's" % scene.name,
+            halves[OursOnWayland] - halves[Receiver] - halves[OursWatched], ABOVE_X11, "ms"))
+
+
+def _measure(program, scene, folder, options):
+    """Milliseconds of each picture in motion that has arrived: since it was painted, and since it was drawn."""
+    run = record(program, scene, folder, options.seconds, options.lead)
+    if isinstance(program, Receiver):
+        delays = [delay / 1e6 for arrival, delay in program.delays() if run.started < arrival < run.window[1]]
+        if not delays:
+            raise Failure("no picture has arrived")
+        return delays, delays
+    since = since_painted if program.display_type is WaylandDesktop else since_drawn
+    arrived = {}
+    for one, luma in zip(run.link, pictures.decode(run.path, run.scene.size)):
+        count = pictures.counter(luma)
+        if count in run.drawn:
+            arrived.setdefault(count, one)
+    found = [(since(one, run.drawn[count]), since_drawn(one, run.drawn[count])) for count, one in arrived.items()]
+    if not found or None in found[0]:
+        raise Failure("no count of the scene has arrived, or none with its times")
+    return [one for one, _ in found], [whole for _, whole in found]
+
+
+def since_drawn(one, drawn):
+    return (one.arrival - drawn) / 1e6
+
+
+def since_painted(one, _):
+    """Since the time that the compositor gave the picture, which the capture link passes on."""
+    return None if one.waited_ns is None else (one.arrival - one.pts + one.waited_ns) / 1e6
+
+
+class WatchedDisplay(Display):
+    """Xvfb with a framebuffer that is watched."""
+
+    def __init__(self, size, folder):
+        super().__init__(size, folder, framebuffer.options(folder))
+
+    def show(self, scene, ticks, folder):
+        return WatchedScene(scene, self, ticks, folder)
+
+
+class WatchedScene(ShownScene):
+    def __init__(self, scene, display, ticks, folder):
+        super().__init__(scene, display, ticks, folder)
+        self.watcher = Process("the watcher", [sys.executable, "-m", "latency_bench.watcher", folder],
+                               os.path.join(folder, "watcher.log"), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        try:
+            self.watcher.read_line(10, "ready")
+        except BaseException:
+            self.close()
+            raise
+
+    def wait_for_end(self):
+        stopped = super().wait_for_end()
+        self.watcher.child.stdin.close()
+        for count, seconds in json.loads(self.watcher.read_line(5, "what was drawn"))["drawn"]:
+            self.drawn.setdefault(count, int(seconds * 1e9))
+        return stopped
+
+    def close(self):
+        self.watcher.stop()
+        super().close()
+
+
+class OursWatched(OursOnX11):
+    display_type = WatchedDisplay
