@@ -136,6 +136,8 @@ class Quality:
     ssim: float
     pictures: int
     matrix: str
+    #: How many counts were seen, each of them once or more often.
+    counts: int
 
 
 def quality(run, matrix, samples):
@@ -173,7 +175,7 @@ def quality(run, matrix, samples):
         results.append(_compare(luma, picture, matrix, scene))
     exact.close()
     return Quality(sum(one[0] for one in results) / len(results), sum(one[1] for one in results) / len(results),
-                   len(results), matrix)
+                   len(results), matrix, len(counts))
 
 
 def _compare(luma, picture, matrix, scene):
