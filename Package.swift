@@ -258,8 +258,7 @@ let package = Package(
         shell(
             "Inputs", "RTMPServing",
             [
-                "RTMP", "Pulling", "ScreenRelayKit", "Signalling", "LinkTransport", "MediaFiles", "VideoDecoding",
-                "Threading", "Clocks", "MediaTypes",
+                "RTMP", "Pulling", "ScreenRelayKit", "Signalling", "LinkTransport", "Threading", "Clocks", "MediaTypes",
             ]),
 
         // Outputs: where a track goes besides its viewers.
@@ -282,13 +281,13 @@ let package = Package(
                 "MediaTypes",
             ]),
 
-        pure("Outputs", "RTSP", ["ByteCoding", "MediaTypes"]),
+        pure("Outputs", "RTSP", ["ByteCoding", "SDP", "RTP", "MediaTypes"]),
         shell(
             "Outputs", "RTSPServing",
             [
-                "RTSP", "ScreenRelayKit", "Signalling", "LinkTransport", "RTP", "WebRTC", "STUN", "SecureTransport",
-                "AudioCoding", "AudioConversion", "Opus", "TrackHub", "Threading", "Clocks", "CGLib", "CLinux",
-                "MediaTypes",
+                "RTSP", "Pulling", "ScreenRelayKit", "Signalling", "LinkTransport", "RTP", "WebRTC", "STUN",
+                "SecureTransport", "AudioCoding", "AudioConversion", "H264", "Opus", "TrackHub", "Threading", "Clocks",
+                "CGLib", "CLinux", "MediaTypes",
             ]),
 
         shell(

@@ -174,7 +174,8 @@ struct RTMPServerTests {
         let sent = "H.264 of 176x144 with B-frames, which is re-encoded, and aac, which is converted to Opus"
         try eventually("what is sent") { host.firstTrack.publication?.text == sent }
         #expect(lines.contain("turn off B-frames at the sender"))
-        #expect(host.metrics.rtmpPublishers.reencoded == 1 && host.metrics.rtmpPublishers.unchanged == 0)
+        let count = host.metrics.publishers[.rtmp]
+        #expect(count?.reencoded == 1 && count?.unchanged == 0)
         let member = try eventually("the member") {
             host.rooms()?.rooms.first?.members.first { $0.kind == "publisher" }
         }
@@ -183,7 +184,7 @@ struct RTMPServerTests {
         try eventually("the end") { server.publishers == 0 }
         #expect(lines.contain("has left screen/screen: it was removed from the room"))
         try eventually("an empty room") { host.rooms()?.rooms.first?.members.isEmpty == true }
-        #expect(host.firstTrack.publication == nil && host.metrics.rtmpPublishers.reencoded == 0)
+        #expect(host.firstTrack.publication == nil && host.metrics.publishers.isEmpty)
     }
 
     @Test("are not read while they have sent more than their rate")

@@ -3,6 +3,7 @@ import Glibc
 import LinkTransport
 import MediaTypes
 import RTMP
+import ScreenRelayKit
 
 /// One client's connection. Belongs to the server's thread, and to its publisher's once it publishes.
 final class RTMPClient {
@@ -18,10 +19,8 @@ final class RTMPClient {
     private var conversation = RTMPConversation()
     /// The longest silence of a publisher; nil until it publishes.
     private var silence: Interval?
-    /// How many bytes a publisher may send per second; nil until it publishes.
-    private var bytesPerSecond: Int64?
-    /// Until when the received bytes are paid for, at that rate.
-    private var paidUntil = MonotonicTime.zero
+    /// How much a publisher may send; nil until it publishes.
+    private var rate: PublisherRate?
     /// When the client must have published, or sent something.
     private var awaitedUntil: MonotonicTime
     /// After the last answer: the connection ends when the client has closed it, or then.
@@ -33,8 +32,6 @@ final class RTMPClient {
     /// While more than this waits to be written, the client reads none of its answers.
     private static let maxUnwritten = 64 << 10
     private static let farewell = Interval.seconds(2)
-    /// How much a publisher may send at once, in seconds of its rate.
-    private static let burst = Interval.seconds(1)
 
     /// - Parameter deadline: when the client must publish.
     init(_ connection: LinkConnection, until deadline: MonotonicTime) {
@@ -47,7 +44,7 @@ final class RTMPClient {
     /// When `exchange` has something to do.
     var deadline: MonotonicTime { endsBy ?? awaitedUntil }
     /// When more should be received from a publisher, so that it keeps to its rate: until then, TCP holds it back.
-    var receivesFrom: MonotonicTime { paidUntil - Self.burst }
+    var receivesFrom: MonotonicTime { rate?.receivesFrom ?? .zero }
     /// Whether it was told why it may not publish.
     private(set) var isRefused = false
     /// The encoder's name, if the client tells it.
@@ -80,9 +77,7 @@ final class RTMPClient {
         case .bytes(let count):
             guard endsBy == nil else { return }
             if let silence { awaitedUntil = now + silence }
-            if let bytesPerSecond {
-                paidUntil = max(paidUntil, now) + Interval.seconds(Int64(count)) / bytesPerSecond
-            }
+            rate?.note(byteCount: count, now: now)
             conversation.receive(buffer[..<count])
         }
     }
@@ -114,7 +109,7 @@ final class RTMPClient {
     /// From now on, it belongs to the thread of its publisher, which may be silent for so long and send so many bytes
     /// per second.
     func handOver(silence: Interval, bytesPerSecond: Int) {
-        (self.silence, self.bytesPerSecond) = (silence, Int64(max(1, bytesPerSecond)))
+        (self.silence, rate) = (silence, PublisherRate(bytesPerSecond: bytesPerSecond))
         awaitedUntil = .now() + silence
     }
 

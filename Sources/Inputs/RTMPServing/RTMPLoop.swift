@@ -4,39 +4,30 @@ import LinkTransport
 import MediaTypes
 import RTMP
 import ScreenRelayKit
-import Synchronization
 import Threading
 
 /// The server's thread: waits for connections, and serves each one until it publishes, which has a thread of its own.
 final class RTMPLoop {
-    private let host: ScreenRelayHost
+    private let served: ServedPublishers
     private let access: ViewerAccess
     private let listener: LinkListener
     private let wake: EventFD
     private let isStopped: Flag
     private let limits: RTMPServerLimits
-    private let counts: RTMPServer.Counts
     private let log: EventLog
     private let lines: LogRateLimiter
     /// The clients that don't publish yet, the oldest first.
     private var clients: [RTMPClient] = []
-    private var publishers: [RTMPPublisher] = []
-    /// How many publishers have been accepted, for their identifiers.
-    private var acceptedCount = 0
-    /// Tracks whose publisher has left, and when they are removed unless another one has come.
-    private var left: [(track: HostedTrack, due: MonotonicTime)] = []
     private var buffer = [UInt8](repeating: 0, count: 64 << 10)
     /// Accepting failed; it is tried again then.
     private var acceptsFrom = MonotonicTime.zero
-    /// When to look again whether publishers' links have expired, or their tracks have been removed.
-    private var looksAt = MonotonicTime.zero
 
     init(
-        _ host: ScreenRelayHost, listener: LinkListener, wake: EventFD, isStopped: Flag, limits: RTMPServerLimits,
-        counts: RTMPServer.Counts, log: EventLog
+        _ host: ScreenRelayHost, _ served: ServedPublishers, listener: LinkListener, wake: EventFD, isStopped: Flag,
+        limits: RTMPServerLimits, log: EventLog
     ) {
-        (self.host, self.listener, self.wake, self.isStopped) = (host, listener, wake, isStopped)
-        (self.limits, self.counts, self.log) = (limits, counts, log)
+        (self.served, self.listener, self.wake, self.isStopped) = (served, listener, wake, isStopped)
+        (self.limits, self.log) = (limits, log)
         lines = LogRateLimiter(log)
         access = ViewerAccess(of: host)
     }
@@ -59,25 +50,17 @@ final class RTMPLoop {
             }
             clients = remaining
             if entries[1].isReady { accept() }
-            removeEnded(now: now)
-            lookAtPublishers(now: now)
-            counts.publishers.store(publishers.count, ordering: .relaxed)
+            served.look(under: access, now: now)
         }
         listener.close()
         for client in clients { client.end(because: nil) }
-        for publisher in publishers { publisher.end(because: "the host is ending") }
-        for publisher in publishers {
-            publisher.join()
-            host.publisherLeft(publisher.id)
-        }
-        counts.publishers.store(0, ordering: .relaxed)
+        served.endAll(because: "the host is ending")
     }
 
     private func deadline(accepts: Bool) -> MonotonicTime {
-        var deadline = accepts ? MonotonicTime.distantFuture : acceptsFrom
+        var deadline = accepts ? served.deadline : min(served.deadline, acceptsFrom)
         for client in clients { deadline = min(deadline, client.deadline) }
-        for track in left { deadline = min(deadline, track.due) }
-        return publishers.isEmpty ? deadline : min(deadline, looksAt)
+        return deadline
     }
 
     // MARK: Clients
@@ -120,80 +103,27 @@ final class RTMPLoop {
     /// Starts to publish what a client sends into a place: the client then belongs to the publisher's thread. Returns
     /// why that isn't possible, or nil.
     private func start(_ client: RTMPClient, _ place: RTMPPlace) -> RTMPRefusal? {
-        let room = place.room ?? host.room
-        guard access.letsPresent(client.address, in: room, token: place.token, password: place.password) else {
-            return .unauthorized
-        }
-        if let reason = host.sessionRefusal() { return .unusable(reason) }
-        guard publishers.count < limits.publishers else {
-            return .unusable("the host already has \(limits.publishers) publishers over RTMP")
-        }
-        let name = place.track ?? host.tracks.first(where: { $0.room == room })?.name ?? "screen"
-        let track: HostedTrack
-        do throws(HostError) {
-            track = try host.publishableTrack(name, in: room)
-        } catch {
-            return .unusable("\(error)")
-        }
-        guard !track.hasSource, !publishers.contains(where: { $0.track === track }) else { return .occupied(track) }
-        client.handOver(silence: limits.silence, bytesPerSecond: limits.bytesPerSecond)
-        acceptedCount += 1
-        let (id, address) = ("publisher-rtmp-\(acceptedCount)", client.address)
-        let publisher = RTMPPublisher(id, client, into: track, log: lines(of: address)) { [wake] in wake.signal() }
-        guard let publisher else {
+        let place = ServedPublishers.Place(
+            room: place.room, track: place.track, token: place.token, password: place.password)
+        if let refusal = served.refusal(of: client.address, to: place, under: access) { return RTMPRefusal(refusal) }
+        guard let ending = EventFD() else {
             client.end(because: nil)
-            log.error("rtmp: no thread or descriptor is left for a publisher")
-            removeLater(track)
+            log.error("rtmp: no descriptor is left for a publisher")
             return nil
         }
-        publishers.append(publisher)
-        host.publisherCame(id, from: address, into: track) {
-            publisher.end(because: "it was removed from the room")
+        let publisher: ServedPublisher
+        do throws(PublisherRefusal) {
+            publisher = try served.claim(place, for: client.address) { ending.signal() }
+        } catch {
+            return RTMPRefusal(error)
+        }
+        client.handOver(silence: limits.silence, bytesPerSecond: limits.bytesPerSecond)
+        let run = Sent(RTMPPublisherRun(client, publisher, ending: ending, log: lines(of: client.address)))
+        let isStarted = served.start(publisher) { run.value.run() }
+        if !isStarted {
+            client.end(because: nil)
+            log.error("rtmp: no thread is left for a publisher")
         }
         return nil
-    }
-
-    // MARK: Publishers
-
-    private func removeEnded(now: MonotonicTime) {
-        let ended = publishers.filter(\.isOver)
-        for publisher in ended {
-            publisher.join()
-            host.publisherLeft(publisher.id)
-            removeLater(publisher.track)
-        }
-        publishers.removeAll { publisher in ended.contains { $0 === publisher } }
-        let due = left.filter { $0.due <= now }
-        left.removeAll { $0.due <= now }
-        for (track, _) in due where !publishers.contains(where: { $0.track === track }) {
-            host.removeUnpublished(track.name, from: track.room)
-        }
-    }
-
-    /// Removes a track after a while if it was made for a publisher, unless it has another one by then.
-    private func removeLater(_ track: HostedTrack) {
-        left.removeAll { $0.track === track }
-        left.append((track: track, due: MonotonicTime.now() + limits.unpublished))
-    }
-
-    private func lookAtPublishers(now: MonotonicTime) {
-        guard now >= looksAt else { return }
-        looksAt = now + .seconds(1)
-        let tracks = host.tracks
-        for publisher in publishers {
-            if access.isExpired(publisher.track.room) {
-                publisher.end(because: "the room's links have expired")
-            } else if !tracks.contains(where: { $0 === publisher.track }) {
-                publisher.end(because: "the track has been removed")
-            }
-        }
-    }
-}
-
-extension RTMPRefusal {
-    /// The refusal for a track that has another source.
-    static func occupied(_ track: HostedTrack) -> RTMPRefusal {
-        .taken(
-            "the track \(track.name) already has a source; the stream key ROOM/TRACK?token=TOKEN makes another track")
     }
 }

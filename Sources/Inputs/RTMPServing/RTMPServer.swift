@@ -2,7 +2,6 @@ import LinkTransport
 public import MediaTypes
 public import ScreenRelayKit
 public import Signalling
-import Synchronization
 public import Threading
 
 /// Why a server can't be started, in one line.
@@ -47,13 +46,8 @@ public final class RTMPServer: Sendable {
 
     private let wake: EventFD
     private let isStopped: Flag
-    private let counts: Counts
+    private let served: ServedPublishers
     private let thread: NamedThread
-
-    /// What other threads may know.
-    final class Counts: Sendable {
-        let publishers = Atomic<Int>(0)
-    }
 
     /// Starts to listen. The server ends when it is stopped or released.
     ///
@@ -74,15 +68,16 @@ public final class RTMPServer: Sendable {
         guard case .tcp(_, let port) = listener.address else { throw RTMPServerError("it is not a TCP port") }
         address = ListenAddress(address: wanted.address, port: port)
         guard let wake = EventFD() else { throw RTMPServerError("no file descriptor is left") }
-        let counts = Counts()
+        let served = ServedPublishers(
+            of: host, over: .rtmp, limit: limits.publishers, unpublished: limits.unpublished, wake: wake)
         let isStopped = Flag()
         let loop = Sent(
             RTMPLoop(
-                host, listener: listener, wake: wake, isStopped: isStopped, limits: limits, counts: counts, log: log))
+                host, served, listener: listener, wake: wake, isStopped: isStopped, limits: limits, log: log))
         guard let thread = NamedThread("rtmp", blocksSignals: true, body: { loop.value.run() }) else {
             throw RTMPServerError("no thread is left")
         }
-        (self.wake, self.isStopped, self.counts, self.thread) = (wake, isStopped, counts, thread)
+        (self.wake, self.isStopped, self.served, self.thread) = (wake, isStopped, served, thread)
     }
 
     deinit { stop() }
@@ -95,5 +90,5 @@ public final class RTMPServer: Sendable {
     }
 
     /// The clients that publish now.
-    public var publishers: Int { counts.publishers.load(ordering: .relaxed) }
+    public var publishers: Int { served.count }
 }

@@ -56,9 +56,12 @@ extension Metrics {
         text.add("captured_bytes_total", "counter", "Bytes that captures have written to capture links.", work.bytes)
         text.add("held_back_pictures_total", "counter", "Pictures that waited for a slow capture link.", work.heldBack)
         text.add("capture_memory_bytes", "gauge", "Resident memory of captures.", captureMemory)
-        text.begin("rtmp_publishers", "gauge", "Publishers over RTMP, by what becomes of their pictures.")
-        text.add([("pictures", "unchanged")], rtmpPublishers.unchanged)
-        text.add([("pictures", "reencoded")], rtmpPublishers.reencoded)
+        text.begin("publishers", "gauge", "Publishers by protocol and by what becomes of their pictures, without WHIP.")
+        for transport in PublishingProtocol.allCases {
+            let count = publishers[transport] ?? PublisherCount()
+            text.add([("protocol", transport.rawValue), ("pictures", "unchanged")], count.unchanged)
+            text.add([("protocol", transport.rawValue), ("pictures", "reencoded")], count.reencoded)
+        }
     }
 
     private func addTracks(to text: inout PrometheusText) {

@@ -27,8 +27,8 @@ public struct Metrics: Sendable {
     public var tracks = TrackTotals()
     /// Memory that the connected captures use now, in bytes.
     public var captureMemory: UInt64 = 0
-    /// Publishers over RTMP, by whether their pictures pass unchanged or are encoded again.
-    public var rtmpPublishers = (unchanged: 0, reencoded: 0)
+    /// Publishers besides those over WHIP, by whether their pictures pass unchanged or are encoded again.
+    public var publishers: [PublishingProtocol: PublisherCount] = [:]
     /// What sessions have sent since the host began.
     public var sent = MediaTotals()
     /// How late a media thread has made viewers at most, in the last second or two; 0 while all of them rest.
@@ -91,10 +91,8 @@ extension ScreenRelayHost {
             if let index = names.firstIndex(of: track.room) {
                 metrics.rooms[min(index, Metrics.roomLimit)].add(track)
             }
-            switch track.publication?.isReencoded {
-            case true?: metrics.rtmpPublishers.reencoded += 1
-            case false?: metrics.rtmpPublishers.unchanged += 1
-            case nil: break
+            if let publication = track.publication {
+                metrics.publishers[publication.transport, default: PublisherCount()].add(publication)
             }
             guard let capture = track.ingest.hub.statistics(now: now) else { continue }
             metrics.captures += 1

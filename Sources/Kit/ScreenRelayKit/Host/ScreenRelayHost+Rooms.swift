@@ -31,14 +31,14 @@ extension ScreenRelayHost {
 
     /// Lists a publisher over another protocol than WHIP among the participants of its track's room, until
     /// ``publisherLeft(_:)``. Calls `remove` on the signalling thread when the publisher has to leave the room.
-    package func publisherCame(
+    func publisherCame(
         _ id: String, from address: String, into track: HostedTrack, remove: @escaping @Sendable () -> Void
     ) {
         signalling.publisherCame(id, from: address, to: track.room, track: track.name, remove: remove)
     }
 
-    /// Ends the listing of such a publisher.
-    package func publisherLeft(_ id: String) { signalling.publisherLeft(id) }
+    /// Ends the listing of such a publisher, if it is listed.
+    func publisherLeft(_ id: String) { signalling.publisherLeft(id) }
 }
 
 /// Waits until another thread gives a value to the reply that is passed to `ask`. Returns `fallback` if the reply is

@@ -126,7 +126,7 @@ struct StatusReport {
     /// What publishers send into the first tracks.
     private var publicationParts: [String?] {
         tracks.prefix(4).map { track in
-            track.publication.map { "track \(place(of: track)) published over \($0.transport): \($0.text)" }
+            track.publication.map { "track \(place(of: track)) published over \($0.transport.rawValue): \($0.text)" }
         }
     }
 
@@ -255,7 +255,7 @@ struct StatusReport {
                 $0.add("sound", track.soundWord)
                 $0.add("listeners", track.listeners)
                 guard let publication = track.publication else { return }
-                $0.add("publishedOver", publication.transport)
+                $0.add("publishedOver", publication.transport.rawValue)
                 $0.add("reencoded", publication.isReencoded)
             }
         }

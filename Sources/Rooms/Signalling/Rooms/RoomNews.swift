@@ -26,7 +26,7 @@ public struct Participant: Sendable, Equatable {
         case player
         /// One of the two in a call over socket.io.
         case caller
-        /// A program that sends a track, over WHIP or RTMP.
+        /// A program that publishes a track.
         case publisher
     }
 

@@ -1,17 +1,17 @@
 import Clocks
 import MediaFiles
-import MediaTypes
-import Pulling
-import RTMP
-import ScreenRelayKit
-import Threading
+package import MediaTypes
+package import ScreenRelayKit
+package import Threading
 import VideoDecoding
 
 /// Feeds a track from one publisher: pictures and sound in step, in the formats that tracks carry.
 ///
 /// Belongs to the publisher's thread.
-struct PublisherRelay {
-    let track: HostedTrack
+package struct PublisherRelay {
+    /// The track that it feeds.
+    package let track: HostedTrack
+    private let transport: PublishingProtocol
     private let name: String
     private let log: EventLog
     /// Whether the pictures have no viewers.
@@ -24,39 +24,25 @@ struct PublisherRelay {
     private var traits: [String] = []
     /// The pictures, in words for people; nil before the first key frame.
     private var pictureText: String?
-    /// Whether a picture was shown at another time than it is decoded.
+    /// Whether pictures are shown in another order than they are decoded.
     private var reorders = false
+    private var order = FrameOrder()
     /// Nil if there is none, so far, or the track accepts none.
     private var sound: SourceAudio?
-    private var configuration: AACConfiguration?
-    /// A configuration that the decoder hasn't got yet.
+    private var hasTriedSound = false
+    /// Headers that the decoder hasn't got yet.
     private var newHeaders: [UInt8] = []
     private var clock = SourceClock()
 
-    /// - Parameter name: what lines of the log begin with.
-    init(_ name: String, into track: HostedTrack, log: EventLog) {
-        (self.name, self.track, self.log) = (name, track, log)
-    }
-
-    /// Passes on what has just arrived. Returns why the stream can't be published, or nil.
-    mutating func take(_ media: RTMPMedia, encoder: String?) -> RTMPRefusal? {
-        do throws(MediaFileError) {
-            switch media {
-            case .picture(let frame, let decoded, let shown):
-                reorders = reorders || decoded != shown
-                if frame.isRandomAccess, try !prepare(for: frame, encoder) { return .occupied(track) }
-                try write(frame, shown: shown)
-            case .audioConfiguration(let configuration): try prepareSound(configuration)
-            case .audio(let bytes, let heard): write(sound: bytes, heard: heard)
-            }
-            return nil
-        } catch {
-            return .unusable("\(error)")
-        }
+    /// - Parameters:
+    ///   - name: what lines of the log begin with.
+    ///   - transport: what the publisher publishes over.
+    package init(_ name: String, over transport: PublishingProtocol, into track: HostedTrack, log: EventLog) {
+        (self.name, self.transport, self.track, self.log) = (name, transport, track, log)
     }
 
     /// Leaves the track.
-    mutating func end(reason: String) {
+    package mutating func end(reason: String) {
         sound?.track.end(reason: reason)
         pictures?.end(reason: reason)
         track.describe(nil)
@@ -65,10 +51,33 @@ struct PublisherRelay {
     /// Reports what is published and what becomes of it.
     private func describe() {
         let text = [pictureText, sound?.text].compactMap(\.self).joined(separator: ", and ")
-        track.describe(TrackPublication(transport: "RTMP", text: text, isReencoded: decoded != nil))
+        track.describe(TrackPublication(transport: transport, text: text, isReencoded: decoded != nil))
     }
 
     // MARK: Pictures
+
+    /// Passes on a picture that has just arrived. Returns why the stream can't be published, or nil.
+    ///
+    /// - Parameters:
+    ///   - frame: the next one in decoding order; an IDR picture with its SPS and PPS.
+    ///   - decoded: when it is decoded, on the publisher's clock; nil if the publisher doesn't say.
+    ///   - shown: when it is shown, on the publisher's clock.
+    ///   - encoder: the encoder's name, if the publisher tells it.
+    package mutating func take(
+        picture frame: CodedFrame, decoded: Interval?, shown: Interval, encoder: String? = nil
+    ) -> PublisherRefusal? {
+        order.note(shown)
+        reorders = reorders || decoded.map { $0 != shown } ?? order.isMixed
+        do throws(MediaFileError) {
+            if frame.isRandomAccess {
+                guard try prepare(for: frame, encoder) else { return .taken(track: track.name) }
+            }
+            try write(frame, shown: shown)
+            return nil
+        } catch {
+            return .unusable("\(error)")
+        }
+    }
 
     /// Makes the source for frames from this key frame on, unless it is the same as before. Returns false if the track
     /// has another source.
@@ -130,32 +139,39 @@ struct PublisherRelay {
 
     // MARK: Sound
 
-    private mutating func prepareSound(_ configuration: AACConfiguration) throws(MediaFileError) {
-        let isFirst = self.configuration == nil
-        self.configuration = configuration
-        guard isFirst else {
-            newHeaders = configuration.bytes
-            return
+    /// Makes the source for sound that is described so; after the first call, only its headers count from now on.
+    /// Returns why the stream can't be published, or nil.
+    package mutating func prepare(sound description: AudioDescription) -> PublisherRefusal? {
+        guard !hasTriedSound else {
+            newHeaders = description.headers
+            return nil
         }
-        var description = AudioDescription(codec: "aac", rate: 0, channelCount: configuration.isMono ? 1 : 0)
-        description.headers = configuration.bytes
-        let made = try SourceAudio(description, feedback: CustomAudioTrack.Feedback()) { [log, name] fault in
-            log.warning("\(name): a packet of sound is left out: \(fault)")
+        hasTriedSound = true
+        let made: SourceAudio
+        do throws(MediaFileError) {
+            made = try SourceAudio(description, feedback: CustomAudioTrack.Feedback()) { [log, name] fault in
+                log.warning("\(name): a packet of sound is left out: \(fault)")
+            }
+        } catch {
+            return .unusable("\(error)")
         }
         guard track.publish(made.track) else {
-            return log.warning("\(name): its sound is left out: the track has other sound")
+            log.warning("\(name): its sound is left out: the track has other sound")
+            return nil
         }
         sound = made
         log.info("\(name) sends \(made.text)")
         describe()
+        return nil
     }
 
-    private mutating func write(sound bytes: [UInt8], heard: Interval) {
-        guard sound != nil, let configuration else { return }
+    /// Passes on a packet of sound that has just arrived, and is heard from `heard` until `end` on the publisher's
+    /// clock.
+    package mutating func take(sound bytes: [UInt8], heard: Interval, until end: Interval) {
+        guard sound != nil else { return }
         var packet = AudioPacket(bytes: bytes, headers: newHeaders)
         newHeaders = []
-        packet.captureTime = clock.place(
-            sound: heard, until: heard + configuration.frameDuration, arrival: .now())
+        packet.captureTime = clock.place(sound: heard, until: end, arrival: .now())
         sound?.take(packet)
     }
 }
