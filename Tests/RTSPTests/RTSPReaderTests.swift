@@ -33,6 +33,7 @@ struct RTSPReaderTests {
         #expect(first.header("user-agent") == "x" && first.session == nil)
         #expect(Array(packet) == [9, 8, 7])
         #expect(second.method == "SET_PARAMETER" && second.sequence == "2")
+        #expect(second.body == Array("ab\r\nc".utf8))
         #expect(third == first)
     }
 
@@ -59,7 +60,7 @@ struct RTSPReaderTests {
         }
     }
 
-    @Test("costs no more if it comes byte by byte: a head is read once, and its body not kept")
+    @Test("costs no more if it comes byte by byte: a head is read once")
     func pieces() throws {
         let head = "PLAY rtsp://h RTSP/1.0\nCSeq: 3\n" + String(repeating: "a: b\n", count: 97)
         var reader = RTSPReader()

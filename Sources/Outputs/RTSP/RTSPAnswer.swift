@@ -5,9 +5,11 @@ public struct RTSPAnswer: Hashable, Sendable {
         case ok = 200
         case badRequest = 400
         case unauthorized = 401
+        case forbidden = 403
         case notFound = 404
         case methodNotAllowed = 405
         case tooLarge = 413
+        case unsupportedMedia = 415
         case sessionNotFound = 454
         case notValidInThisState = 455
         case aggregateNotAllowed = 459
@@ -22,9 +24,11 @@ public struct RTSPAnswer: Hashable, Sendable {
             case .ok: "OK"
             case .badRequest: "Bad Request"
             case .unauthorized: "Unauthorized"
+            case .forbidden: "Forbidden"
             case .notFound: "Not Found"
             case .methodNotAllowed: "Method Not Allowed"
             case .tooLarge: "Request Entity Too Large"
+            case .unsupportedMedia: "Unsupported Media Type"
             case .sessionNotFound: "Session Not Found"
             case .notValidInThisState: "Method Not Valid in This State"
             case .aggregateNotAllowed: "Aggregate Operation Not Allowed"
@@ -45,6 +49,8 @@ public struct RTSPAnswer: Hashable, Sendable {
 
     /// The status code.
     public var status: Status
+    /// The text after the code, for people; nil for the usual one. Control characters are left out.
+    public var reason: String?
     /// The header fields in order, without CSeq and Content-Length.
     public var headers: [Header]
     /// The body, which is an SDP description; empty if there is none.
@@ -59,7 +65,8 @@ public struct RTSPAnswer: Hashable, Sendable {
 
     /// The answer as it is sent, to the request with this number.
     public func bytes(to sequence: String?) -> [UInt8] {
-        var text = "RTSP/1.0 \(status.rawValue) \(status.reason)\r\n"
+        let reason = (reason ?? status.reason).unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F }
+        var text = "RTSP/1.0 \(status.rawValue) \(String(String.UnicodeScalarView(reason)))\r\n"
         if let sequence { text += "CSeq: \(sequence)\r\n" }
         for header in headers { text += "\(header.name): \(header.value)\r\n" }
         if !body.isEmpty { text += "Content-Length: \(body.utf8.count)\r\n" }

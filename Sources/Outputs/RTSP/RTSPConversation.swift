@@ -12,6 +12,13 @@ public struct RTSPConversation: Sendable {
         case describe(RTSPPlace, sound: [RTSPMedia])
         /// A stream of a place, for the session; ``setUp(_:_:_:at:ports:source:ssrc:)`` is the answer.
         case setUp(RTSPPlace, RTSPMedia, RTSPTransport)
+        /// To publish into a place what the request's body describes; ``announced(_:at:)`` is the answer. Ask
+        /// ``RTSPAnnouncement`` for its meaning.
+        case announce(RTSPPlace)
+        /// To receive the announced stream with this index; ``receiving(_:_:ports:source:)`` is the answer.
+        case receive(Int, RTSPTransport)
+        /// To begin to publish; ``recording()`` is the answer.
+        case record
         /// To begin to send; ``playing(_:)`` is the answer.
         case play
         /// To stop sending for a while; ``paused()`` is the answer.
@@ -22,7 +29,7 @@ public struct RTSPConversation: Sendable {
 
     /// The states of a session (RFC 2326 section A.2).
     public enum State: Sendable {
-        case idle, ready, playing
+        case idle, announced, ready, playing, recording
     }
 
     /// A stream that the client has set up.
@@ -39,13 +46,18 @@ public struct RTSPConversation: Sendable {
     public static let timeout = 60
     static let realm = "screenrelay"
     private static let methods = [
-        "OPTIONS", "DESCRIBE", "SETUP", "PLAY", "PAUSE", "TEARDOWN", "GET_PARAMETER", "SET_PARAMETER",
+        "OPTIONS", "DESCRIBE", "ANNOUNCE", "SETUP", "PLAY", "RECORD", "PAUSE", "TEARDOWN", "GET_PARAMETER",
+        "SET_PARAMETER",
     ]
 
     /// The session's state.
     public private(set) var state = State.idle
-    /// What the session shows; nil without one.
+    /// What the session shows, or publishes into; nil without one.
     public private(set) var place: RTSPPlace?
+    /// What the client publishes; nil if it plays.
+    private var announcement: RTSPAnnouncement?
+    /// How the announced streams arrive, by their indices, as far as they are set up.
+    private var received: [Int: RTSPTransport] = [:]
     /// The session's streams, in the order in which they were set up first. All play and pause together.
     public private(set) var streams: [Stream] = []
     private let session: String
@@ -71,17 +83,39 @@ public struct RTSPConversation: Sendable {
             // There is no parameter; clients send an empty request to keep the session.
             return .answer(RTSPAnswer(.ok, state == .idle ? [] : [sessionHeader]))
         case "DESCRIBE":
+            guard announcement == nil else { return .answer(RTSPAnswer(.notValidInThisState)) }
             guard let url = RTSPURL(request.url) else { return .answer(RTSPAnswer(.notFound)) }
             let sound = RTSPMedia.sound(wanted: url.audio, player: request.header("user-agent"))
             return .describe(url.place, sound: sound)
-        case "SETUP": return stepForSetup(request)
-        case "PLAY": return state == .idle ? .answer(RTSPAnswer(.notValidInThisState)) : .play
-        case "PAUSE": return state == .idle ? .answer(RTSPAnswer(.notValidInThisState)) : .pause
+        case "ANNOUNCE":
+            guard state == .idle else { return .answer(RTSPAnswer(.notValidInThisState)) }
+            guard let url = RTSPURL(request.url) else { return .answer(RTSPAnswer(.notFound)) }
+            return .announce(url.place)
+        case "SETUP":
+            return announcement.map { stepForSetup(of: $0, request) } ?? stepForSetup(request)
+        case "PLAY": return isSetUp && announcement == nil ? .play : .answer(RTSPAnswer(.notValidInThisState))
+        case "RECORD": return isSetUp && announcement != nil ? .record : .answer(RTSPAnswer(.notValidInThisState))
+        case "PAUSE": return isSetUp ? .pause : .answer(RTSPAnswer(.notValidInThisState))
         case "TEARDOWN": return state == .idle ? .answer(RTSPAnswer(.sessionNotFound)) : .tearDown
-        case "ANNOUNCE", "RECORD", "REDIRECT":
+        case "REDIRECT":
             return .answer(RTSPAnswer(.methodNotAllowed, [("Allow", Self.methods.joined(separator: ", "))]))
         default: return .answer(RTSPAnswer(.notImplemented))
         }
+    }
+
+    /// Whether the session has a stream.
+    private var isSetUp: Bool { [.ready, .playing, .recording].contains(state) }
+
+    private func stepForSetup(of announcement: RTSPAnnouncement, _ request: RTSPRequest) -> Step {
+        guard state != .recording else { return .answer(RTSPAnswer(.notValidInThisState)) }
+        guard let index = announcement.index(of: request.url) else { return .answer(RTSPAnswer(.notFound)) }
+        let others = received.filter { $0.key != index }.map(\.value)
+        let header = request.header("transport") ?? ""
+        guard let transport = RTSPTransport(choosingFrom: header, isRecorded: true),
+            // Datagrams are told apart by the ports that they come from.
+            !others.contains(where: { $0.sharesPorts(with: transport) })
+        else { return .answer(RTSPAnswer(.unsupportedTransport)) }
+        return .receive(index, onFreeChannels(transport, besides: others))
     }
 
     private func stepForSetup(_ request: RTSPRequest) -> Step {
@@ -93,16 +127,16 @@ public struct RTSPConversation: Sendable {
             return .answer(RTSPAnswer(.unsupportedTransport))
         }
         let media = url.media ?? .pictures
-        return .setUp(url.place, media, onFreeChannels(transport, media))
+        let others = streams.filter { $0.media != media }.map(\.transport)
+        return .setUp(url.place, media, onFreeChannels(transport, besides: others))
     }
 
     /// The transport for a stream, on other channels if another stream has them: some clients name none, or the same
     /// ones for each.
-    private func onFreeChannels(_ transport: RTSPTransport, _ media: RTSPMedia) -> RTSPTransport {
+    private func onFreeChannels(_ transport: RTSPTransport, besides others: [RTSPTransport]) -> RTSPTransport {
         guard case .interleaved(let rtp, let rtcp) = transport else { return transport }
-        let taken = streams.flatMap { stream -> [UInt8] in
-            guard stream.media != media, case .interleaved(let rtp, let rtcp) = stream.transport else { return [] }
-            return [rtp, rtcp]
+        let taken = others.flatMap { other -> [UInt8] in
+            if case .interleaved(let rtp, let rtcp) = other { [rtp, rtcp] } else { [] }
         }
         guard taken.contains(rtp) || taken.contains(rtcp) else { return transport }
         // Each of the other streams has two channels, so that a pair is soon found.
@@ -145,14 +179,41 @@ public struct RTSPConversation: Sendable {
         state = .ready
         let digits = String(ssrc, radix: 16, uppercase: true)
         let number = String(repeating: "0", count: 8 - digits.count) + digits
+        return setUpAnswer(transport, ports: ports, source: source, end: "ssrc=\(number)")
+    }
+
+    private func setUpAnswer(
+        _ transport: RTSPTransport, ports: (rtp: UInt16, rtcp: UInt16), source: String, end: String
+    ) -> RTSPAnswer {
         let text =
             switch transport {
-            case .interleaved(let rtp, let rtcp): "RTP/AVP/TCP;unicast;interleaved=\(rtp)-\(rtcp);ssrc=\(number)"
+            case .interleaved(let rtp, let rtcp): "RTP/AVP/TCP;unicast;interleaved=\(rtp)-\(rtcp)"
             case .udp(let rtp, let rtcp):
                 "RTP/AVP;unicast;client_port=\(rtp)-\(rtcp);server_port=\(ports.rtp)-\(ports.rtcp);source=\(source)"
-                    + ";ssrc=\(number)"
             }
-        return RTSPAnswer(.ok, [("Transport", text), ("Session", "\(session);timeout=\(Self.timeout)")])
+        return RTSPAnswer(
+            .ok, [("Transport", "\(text);\(end)"), ("Session", "\(session);timeout=\(Self.timeout)")])
+    }
+
+    /// Notes what the client publishes, and where, and returns the answer to ANNOUNCE.
+    public mutating func announced(_ announcement: RTSPAnnouncement, at place: RTSPPlace) -> RTSPAnswer {
+        (self.announcement, self.place, state) = (announcement, place, .announced)
+        return RTSPAnswer(.ok)
+    }
+
+    /// Adds an announced stream to the session, or replaces it, and returns the answer to SETUP.
+    public mutating func receiving(
+        _ index: Int, _ transport: RTSPTransport, ports: (rtp: UInt16, rtcp: UInt16), source: String
+    ) -> RTSPAnswer {
+        received[index] = transport
+        state = .ready
+        return setUpAnswer(transport, ports: ports, source: source, end: "mode=record")
+    }
+
+    /// Notes that the client sends its streams, and returns the answer to RECORD.
+    public mutating func recording() -> RTSPAnswer {
+        state = .recording
+        return RTSPAnswer(.ok, [sessionHeader])
     }
 
     /// Notes that the streams are sent. `first` gives the number of a stream's next packet, and the timestamp of the

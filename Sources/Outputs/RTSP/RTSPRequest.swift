@@ -5,6 +5,8 @@ public struct RTSPRequest: Hashable, Sendable {
     /// The whole URL, or `*`.
     public var url: String
     private var headers: [String: String]
+    /// The body; empty if there is none.
+    public internal(set) var body: [UInt8] = []
 
     /// The value of a header, by its name in small letters; nil if there is none.
     public func header(_ name: String) -> String? { headers[name] }
@@ -77,7 +79,7 @@ public struct RTSPReader: Sendable {
 
     /// The largest request line with its header fields, in bytes.
     public static let maxHead = 8 << 10
-    /// Bodies are passed over; those that clients send are short.
+    /// The largest body, in bytes. The description that ANNOUNCE has takes about 1 KiB.
     public static let maxBody = 4 << 10
 
     private var bytes: [UInt8] = []
@@ -104,11 +106,15 @@ public struct RTSPReader: Sendable {
     ///
     /// - Throws: ``RTSPError`` if a request is malformed or longer than a limit. Then nothing more can be read.
     public mutating func next() throws(RTSPError) -> Item? {
-        if let (request, rest) = waiting {
+        if var (request, rest) = waiting {
             let count = min(rest, bytes.count - start)
+            waiting = nil
+            request.body += bytes[start..<start + count]
             start += count
-            waiting = rest > count ? (request, rest - count) : nil
-            return waiting == nil ? .request(request) : nil
+            rest -= count
+            guard rest > 0 else { return .request(request) }
+            waiting = (request, rest)
+            return nil
         }
         // Some clients end a request's body with an empty line.
         while start < bytes.count, bytes[start] == 0x0D || bytes[start] == 0x0A { start += 1 }

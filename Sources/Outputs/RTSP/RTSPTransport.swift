@@ -8,14 +8,22 @@ public enum RTSPTransport: Hashable, Sendable {
     /// Whether packets go over the connection of the requests.
     public var isInterleaved: Bool { if case .interleaved = self { true } else { false } }
 
+    /// Whether a port of the client is the same as one of another stream.
+    func sharesPorts(with other: RTSPTransport) -> Bool {
+        guard case .udp(let rtp, let rtcp) = self, case .udp(let otherRTP, let otherRTCP) = other else { return false }
+        return [otherRTP, otherRTCP].contains { $0 == rtp || $0 == rtcp }
+    }
+
     /// The lowest port of a client that packets are sent to: those below belong to the system's services.
     private static let lowestPort: UInt16 = 1024
 
     /// The first one of a Transport header that this server can use; nil if there is none. Multicast isn't, and neither
     /// is a `destination` other than the client's own address, which is ignored: nobody may direct a stream elsewhere.
-    public init?(choosingFrom header: String) {
+    ///
+    /// - Parameter isRecorded: whether the client sends the stream.
+    public init?(choosingFrom header: String, isRecorded: Bool = false) {
         for choice in header.split(separator: ",") {
-            if let found = Self.parse(choice) {
+            if let found = Self.parse(choice, modes: isRecorded ? ["RECORD", "RECEIVE"] : ["PLAY"]) {
                 self = found
                 return
             }
@@ -23,7 +31,8 @@ public enum RTSPTransport: Hashable, Sendable {
         return nil
     }
 
-    private static func parse(_ choice: Substring) -> RTSPTransport? {
+    /// - Parameter modes: the modes that the choice may have; it may also have none.
+    private static func parse(_ choice: Substring, modes: [String]) -> RTSPTransport? {
         var parts = choice.split(separator: ";").map(\.trimmed)[...]
         guard let kind = parts.popFirst()?.uppercased() else { return nil }
         var values: [String: String] = [:]
@@ -32,7 +41,7 @@ public enum RTSPTransport: Hashable, Sendable {
             values[name.lowercased()] = String(part.dropFirst(name.count + 1))
         }
         let mode = values["mode"].map { $0.filter { $0 != "\"" }.uppercased() }
-        guard values["multicast"] == nil, mode == nil || mode == "PLAY" else { return nil }
+        guard values["multicast"] == nil, mode.map({ modes.contains($0) }) ?? true else { return nil }
         switch kind {
         case "RTP/AVP", "RTP/AVP/UDP":
             guard let (rtp, rtcp) = pair(values["client_port"] ?? "", UInt16.self),

@@ -12,6 +12,14 @@ struct PlayerStream {
         /// Over the connection of the requests, on these channels.
         case connection(rtp: UInt8, rtcp: UInt8)
         case datagrams(rtp: TransportAddress, rtcp: TransportAddress)
+
+        /// The way of a transport of the client at an address.
+        init(_ transport: RTSPTransport, of peer: TransportAddress) {
+            switch transport {
+            case .interleaved(let rtp, let rtcp): self = .connection(rtp: rtp, rtcp: rtcp)
+            case .udp(let rtp, let rtcp): self = .datagrams(rtp: peer.with(port: rtp), rtcp: peer.with(port: rtcp))
+            }
+        }
     }
 
     /// So many datagrams go at once, and the next ones after a pause: a player's socket holds few, and a key frame has
@@ -161,7 +169,7 @@ struct PlayerStream {
 
     /// Appends what precedes a packet of `byteCount` bytes: `$`, the channel, the length in two bytes (RFC 2326 section
     /// 10.12).
-    private static func beginPacket(of byteCount: Int, on channel: UInt8, in bytes: inout [UInt8]) {
+    static func beginPacket(of byteCount: Int, on channel: UInt8, in bytes: inout [UInt8]) {
         bytes.append(0x24)
         bytes.append(channel)
         bytes.append(UInt8(truncatingIfNeeded: byteCount >> 8))

@@ -2,7 +2,7 @@ import MediaTypes
 import STUN
 import WebRTC
 
-/// The players' connections. They are found by number, by the addresses that their reports come from, and by the time
+/// The clients' connections. They are found by number, by the addresses that their datagrams come from, and by the time
 /// at which something is due for them. Belongs to the server's thread.
 struct PlayerTable {
     /// All of them, the oldest first.
@@ -13,7 +13,7 @@ struct PlayerTable {
     private var numbered: [RTSPClient?] = []
     private var freeNumbers: [Int] = []
     private var deadlines = DeadlineQueue()
-    private var reporting: [TransportAddress: [RTSPClient]] = [:]
+    private var sending: [TransportAddress: [RTSPClient]] = [:]
 
     /// Takes a small number for a client that is then added.
     mutating func takeNumber() -> Int {
@@ -29,8 +29,8 @@ struct PlayerTable {
 
     subscript(number: Int) -> RTSPClient? { numbered.indices.contains(number) ? numbered[number] : nil }
 
-    /// The clients whose reports may come from `address`: usually one.
-    func reporting(from address: TransportAddress) -> [RTSPClient] { reporting[address] ?? [] }
+    /// The clients whose datagrams may come from `address`: usually one.
+    func sending(from address: TransportAddress) -> [RTSPClient] { sending[address] ?? [] }
 
     /// The time at which something is due for a client.
     var deadline: MonotonicTime { deadlines.earliest }
@@ -47,27 +47,27 @@ struct PlayerTable {
     /// Takes up what has changed for a client.
     mutating func update(_ client: RTSPClient) {
         deadlines.set(client.deadline, for: client.number)
-        note(client, isSetUp: client.session.isSetUp, reportsFrom: client.session.reportAddresses)
+        note(client, (client.session.isSetUp, client.session.peerAddresses))
     }
 
     mutating func remove(_ client: RTSPClient) {
         guard self[client.number] === client else { return }
-        note(client, isSetUp: false, reportsFrom: [])
+        note(client, (false, []))
         deadlines.remove(client.number)
         numbered[client.number] = nil
         freeNumbers.append(client.number)
         all.removeAll { $0 === client }
     }
 
-    private mutating func note(_ client: RTSPClient, isSetUp: Bool, reportsFrom addresses: [TransportAddress]) {
-        if isSetUp != client.noted.isSetUp { setUpCount += isSetUp ? 1 : -1 }
-        if addresses != client.noted.reportAddresses {
-            for address in client.noted.reportAddresses {
-                reporting[address]?.removeAll { $0 === client }
-                if reporting[address]?.isEmpty == true { reporting[address] = nil }
+    private mutating func note(_ client: RTSPClient, _ facts: RTSPClient.Facts) {
+        if facts.isSetUp != client.noted.isSetUp { setUpCount += facts.isSetUp ? 1 : -1 }
+        if facts.addresses != client.noted.addresses {
+            for address in client.noted.addresses {
+                sending[address]?.removeAll { $0 === client }
+                if sending[address]?.isEmpty == true { sending[address] = nil }
             }
-            for address in addresses { reporting[address, default: []].append(client) }
+            for address in facts.addresses { sending[address, default: []].append(client) }
         }
-        client.noted = (isSetUp, addresses)
+        client.noted = facts
     }
 }

@@ -15,8 +15,10 @@ final class RTSPClient {
     let wake: PlayerWake
     /// What the kernel was last asked to wait for. Managed by the server's thread.
     var registered = (reads: true, writes: false)
+    /// Whether it plays, and where its datagrams come from.
+    typealias Facts = (isSetUp: Bool, addresses: [TransportAddress])
     /// What the table of players has taken up. Managed by the table.
-    var noted: (isSetUp: Bool, reportAddresses: [TransportAddress]) = (false, [])
+    var noted: Facts = (false, [])
     private var reader = RTSPReader()
     /// Nothing more is read or sent, and the connection ends once all is written, or then.
     private var endsBy: MonotonicTime?
@@ -92,7 +94,7 @@ final class RTSPClient {
             }
             switch item {
             case nil: return
-            case .packet?: continue
+            case .packet(let channel, let bytes)?: session.receive(bytes, on: channel, now: now)
             case .request(let request)?: try session.handle(request, now: now)
             }
             if session.isRefused { endAfterAnswer(now: now) }

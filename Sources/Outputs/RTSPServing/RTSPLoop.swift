@@ -11,7 +11,7 @@ import WebRTC
 
 /// The server's thread: waits for connections, requests and frames.
 ///
-/// A turn touches only the players for which something is due. Each has a report and a look at its track due every
+/// A turn touches only the clients for which something is due. Each has a report and a look at its track due every
 /// second, so that 500 players cause 1,000 turns per second.
 final class RTSPLoop {
     /// How many connections are served at once. The kernel lets those that are still ready go last the next time.
@@ -32,6 +32,7 @@ final class RTSPLoop {
     private let epoll: Int32
     private var ready = [shim_ready](repeating: shim_ready(), count: RTSPLoop.servedAtOnce)
     private var players = PlayerTable()
+    private let served: ServedPublishers
     private var frames = PacketizedFrames()
     private var buffer = [UInt8](repeating: 0, count: 64 << 10)
     /// Accepting failed; it is tried again then.
@@ -39,10 +40,10 @@ final class RTSPLoop {
 
     /// - Throws: ``RTSPServerError`` if no descriptor is left.
     init(
-        _ host: ScreenRelayHost, listener: LinkListener, ports: RTSPPorts, inbox: Mailbox<Int>, isStopped: Flag,
-        limits: RTSPServerLimits, counts: RTSPServer.Counts, log: EventLog
+        _ host: ScreenRelayHost, _ served: ServedPublishers, listener: LinkListener, ports: RTSPPorts,
+        inbox: Mailbox<Int>, isStopped: Flag, limits: RTSPServerLimits, counts: RTSPServer.Counts, log: EventLog
     ) throws(RTSPServerError) {
-        (self.host, self.listener, self.ports, self.inbox) = (host, listener, ports, inbox)
+        (self.host, self.served, self.listener, self.ports, self.inbox) = (host, served, listener, ports, inbox)
         (self.isStopped, self.limits, self.counts, self.log) = (isStopped, limits, counts, log)
         lines = LogRateLimiter(log)
         access = ViewerAccess(of: host)
@@ -62,17 +63,23 @@ final class RTSPLoop {
         while !isStopped.isSet {
             let accepts = MonotonicTime.now() >= acceptsFrom
             entries[1].fd = accepts ? listener.descriptor : -1
-            waitForEvents(&entries, until: min(players.deadline, accepts ? .distantFuture : acceptsFrom))
+            let deadline = min(players.deadline, served.deadline)
+            waitForEvents(&entries, until: min(deadline, accepts ? .distantFuture : acceptsFrom))
             if entries[0].isReady { inbox.wake.consume() }
-            if entries[2].isReady || entries[3].isReady { takeReports() }
+            if entries[2].isReady || entries[3].isReady { takeDatagrams() }
             if entries[4].isReady { serveReady() }
             for number in inbox.take() {
                 if let client = players[number] { advance(client) }
             }
             for client in players.takeDue(now: .now()) { advance(client) }
             if entries[1].isReady { accept() }
+            served.look(under: access, now: .now())
         }
         listener.close()
+        for client in players.all where client.session.recording != nil {
+            client.end(because: "the host is ending")
+        }
+        served.endAll(because: "the host is ending")
         players = PlayerTable()
         counts.sessions.store(0, ordering: .relaxed)
     }
@@ -104,13 +111,14 @@ final class RTSPLoop {
         counts.sessions.store(players.setUpCount, ordering: .relaxed)
     }
 
-    private func takeReports() {
+    private func takeDatagrams() {
         let now = MonotonicTime.now()
         var heard: [RTSPClient] = []
-        ports.receive(&buffer) { bytes, peer in
-            for client in players.reporting(from: peer) {
-                client.session.takeReport(bytes, now: now)
-                heard.append(client)
+        ports.receive(&buffer) { bytes, peer, isReport in
+            for client in players.sending(from: peer) {
+                client.session.receive(bytes, from: peer, isReport: isReport, now: now)
+                // A publisher sends many in a row.
+                if heard.last !== client { heard.append(client) }
             }
         }
         for client in heard where !client.isOver { advance(client) }
@@ -150,7 +158,8 @@ final class RTSPLoop {
         let number = players.takeNumber()
         let wake = PlayerWake(number, inbox)
         let session = RTSPSession(
-            connection, of: remote, host: host, access: access, ports: ports, wake: wake, limits: limits, lines: lines)
+            connection, of: remote, host: host, access: access, ports: ports, served: served, wake: wake,
+            limits: limits, lines: lines)
         let client = RTSPClient(number, connection, session, wake)
         players.add(client)
         if shim_epoll_set(epoll, 1, connection.descriptor, UInt64(number), 1, 0) != 0 { client.end(because: nil) }

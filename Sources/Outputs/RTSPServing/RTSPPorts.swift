@@ -78,12 +78,16 @@ final class RTSPPorts {
         _ = rtcp.send(packet, along: NetworkPath(peer: peer, local: .unspecified(peer.family)))
     }
 
-    /// Takes what has come on both ports, and passes the reports on, with where they came from.
-    func receive(_ buffer: inout [UInt8], onReport: (ArraySlice<UInt8>, TransportAddress) -> Void) {
-        for _ in 0..<Self.maxAtOnce where rtp.receive(into: &buffer) == nil { break }
+    /// Takes what has come on both ports, and passes it on with where it came from, and whether it came to the port of
+    /// the reports. Reports go first: they tell the times of the packets.
+    func receive(_ buffer: inout [UInt8], onDatagram: (ArraySlice<UInt8>, TransportAddress, Bool) -> Void) {
         for _ in 0..<Self.maxAtOnce {
-            guard let received = rtcp.receive(into: &buffer) else { return }
-            onReport(buffer[..<received.count], received.path.peer)
+            guard let received = rtcp.receive(into: &buffer) else { break }
+            onDatagram(buffer[..<received.count], received.path.peer, true)
+        }
+        for _ in 0..<Self.maxAtOnce {
+            guard let received = rtp.receive(into: &buffer) else { return }
+            onDatagram(buffer[..<received.count], received.path.peer, false)
         }
     }
 }

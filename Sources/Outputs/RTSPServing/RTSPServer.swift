@@ -33,12 +33,25 @@ public struct RTSPServerLimits: Sendable {
     public var secondStart = Interval.milliseconds(1200)
     /// How long a player that begins waits for sound before it gets silence.
     public var soundTimeout = Interval.milliseconds(150)
+    /// Simultaneous publishers, each of which has a thread.
+    public var publishers = 64
+    /// How long a client that has announced a stream, or has paused it, may take until its next request.
+    public var announcement = Interval.seconds(10)
+    /// How long a publisher may send nothing. While it is connected, no other one can replace it.
+    public var silence = Interval.seconds(20)
+    /// How many bytes a publisher may send per second on average, and at once. Beyond that, it is disconnected.
+    public var bytesPerSecond = 12_500_000
+    /// How long a track that was made for a publisher is kept after it has left.
+    public var unpublished = Interval.seconds(60)
 
     public init() {}
 }
 
 /// Serves the tracks of a host to players over RTSP 1.0 (RFC 2326), as `rtsp://HOST:PORT/ROOM/TRACK`, over UDP or over
 /// the players' connections: their pictures as H.264, and their sound as Opus or PCMU.
+///
+/// Clients with the presenters' token may also publish, by ANNOUNCE and RECORD: H.264, Opus, AAC, PCMU and PCMA. A
+/// track has one source at a time.
 ///
 /// A room that isn't open wants its token as the password of Basic or Digest authentication (RFC 2617). Each connection
 /// has a session of its own, which ends with it. A player that takes too little loses pictures up to the next key
@@ -51,6 +64,7 @@ public final class RTSPServer: Sendable {
     private let inbox: Mailbox<Int>
     private let isStopped: Flag
     private let counts: Counts
+    private let served: ServedPublishers
     private let thread: NamedThread
 
     /// What other threads may know.
@@ -78,17 +92,20 @@ public final class RTSPServer: Sendable {
         guard case .tcp(_, let port) = listener.address else { throw RTSPServerError("it is not a TCP port") }
         address = ListenAddress(address: wanted.address, port: port)
         guard let inbox = Mailbox<Int>() else { throw RTSPServerError("no file descriptor is left") }
+        let served = ServedPublishers(
+            of: host, over: .rtsp, limit: limits.publishers, unpublished: limits.unpublished, wake: inbox.wake)
         let counts = Counts()
         let isStopped = Flag()
         let ports = try RTSPPorts.open(beside: wanted)
         let loop = Sent(
             try RTSPLoop(
-                host, listener: listener, ports: ports, inbox: inbox, isStopped: isStopped, limits: limits,
+                host, served, listener: listener, ports: ports, inbox: inbox, isStopped: isStopped, limits: limits,
                 counts: counts, log: log))
         guard let thread = NamedThread("rtsp", blocksSignals: true, body: { loop.value.run() }) else {
             throw RTSPServerError("no thread is left")
         }
-        (self.inbox, self.isStopped, self.counts, self.thread) = (inbox, isStopped, counts, thread)
+        (self.inbox, self.isStopped, self.counts) = (inbox, isStopped, counts)
+        (self.served, self.thread) = (served, thread)
     }
 
     deinit { stop() }
@@ -100,6 +117,9 @@ public final class RTSPServer: Sendable {
         thread.join()
     }
 
-    /// The sessions that are set up now.
+    /// The players' sessions that are set up now.
     public var sessions: Int { counts.sessions.load(ordering: .relaxed) }
+
+    /// The clients that publish now, or have announced that they will.
+    public var publishers: Int { served.count }
 }

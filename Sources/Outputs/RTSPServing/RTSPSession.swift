@@ -11,7 +11,8 @@ import Threading
 import TrackHub
 import WebRTC
 
-/// The session of one player: its requests, and the track that it watches or hears. Belongs to the server's thread.
+/// The session of one client: its requests, and the track that it watches or hears, or publishes into. Belongs to the
+/// server's thread.
 final class RTSPSession {
     /// A description that waits for the track's first picture.
     private struct Waiting {
@@ -25,22 +26,25 @@ final class RTSPSession {
         let track: HostedTrack
     }
 
-    private let connection: LinkConnection
-    private let host: ScreenRelayHost
-    private let access: ViewerAccess
-    private let ports: RTSPPorts
-    private let wake: PlayerWake
-    private let limits: RTSPServerLimits
-    private let log: EventLog
-    private let remote: TransportAddress
-    private let local: String
-    private let nonce = SecureRandom.bytes(16).hexadecimal()
+    let connection: LinkConnection
+    let host: ScreenRelayHost
+    let access: ViewerAccess
+    let ports: RTSPPorts
+    let served: ServedPublishers
+    let wake: PlayerWake
+    let limits: RTSPServerLimits
+    let log: EventLog
+    let remote: TransportAddress
+    let local: String
+    let nonce = SecureRandom.bytes(16).hexadecimal()
     /// The clock of the reports on all of the session's streams.
     private let clock = NTPClock(unixOffset: unixOffsetOfMonotonicClock())
 
-    private var conversation = RTSPConversation(session: SecureRandom.bytes(8).hexadecimal())
-    /// Where the player's reports over UDP come from.
-    private(set) var reportAddresses: [TransportAddress] = []
+    var conversation = RTSPConversation(session: SecureRandom.bytes(8).hexadecimal())
+    /// Where the client's datagrams come from: a player's reports, or all of a publisher's streams.
+    var peerAddresses: [TransportAddress] = []
+    /// What the client publishes; nil if it plays.
+    var recording: RTSPRecording?
     private var waiting: Waiting?
     /// Kept from a description until the player plays, so that the source goes on meanwhile.
     private var described: TrackSubscription?
@@ -50,11 +54,12 @@ final class RTSPSession {
     private(set) var track: HostedTrack?
     /// When the player last sent something.
     var lastSign = MonotonicTime.now()
-    private var wrongCredentials = 0
-    /// Whether the player has found a track that it may watch.
-    private(set) var isAdmitted = false
+    /// The number of wrong tokens so far.
+    var wrongCredentials = 0
+    /// Whether the client has found a track that it may watch or publish into.
+    var isAdmitted = false
     /// Whether the host has room for the session, which is asked once.
-    private var hasRoom = false
+    var hasRoom = false
     /// When to look again whether the track is there and may be watched.
     private var looksAt = MonotonicTime.zero
 
@@ -63,15 +68,16 @@ final class RTSPSession {
 
     init(
         _ connection: LinkConnection, of remote: TransportAddress, host: ScreenRelayHost, access: ViewerAccess,
-        ports: RTSPPorts, wake: PlayerWake, limits: RTSPServerLimits, lines: LogRateLimiter
+        ports: RTSPPorts, served: ServedPublishers, wake: PlayerWake, limits: RTSPServerLimits, lines: LogRateLimiter
     ) {
         (self.connection, self.host, self.access, self.ports) = (connection, host, access, ports)
-        (self.wake, self.limits, self.remote) = (wake, limits, remote)
+        (self.served, self.wake, self.limits, self.remote) = (publishers, wake, limits, remote)
         log = lines(of: remote.host)
         local = TransportAddress(localEndOf: connection.descriptor)?.host ?? "0.0.0.0"
     }
 
-    var isSetUp: Bool { conversation.state != .idle }
+    /// Whether a player has set up a stream.
+    var isSetUp: Bool { recording == nil && conversation.state != .idle }
     /// Whether an answer waits for a picture.
     var isWaiting: Bool { waiting != nil }
     var isRefused: Bool { wrongCredentials >= Self.attempts }
@@ -80,7 +86,8 @@ final class RTSPSession {
 
     /// A player that receives its stream over the connection shows by receiving it that it is there.
     private var needsSigns: Bool {
-        conversation.state != .playing || !conversation.streams.contains { $0.transport.isInterleaved }
+        guard recording == nil else { return false }
+        return conversation.state != .playing || !conversation.streams.contains { $0.transport.isInterleaved }
     }
 
     /// When there is something to do without a request.
@@ -88,11 +95,22 @@ final class RTSPSession {
         var deadline = needsSigns ? lastSign + limits.timeout : MonotonicTime.distantFuture
         if let waiting { deadline = min(deadline, waiting.until, waiting.asksAgain) }
         for sending in sendings { deadline = min(deadline, sending.deadline) }
+        if let recording { deadline = min(deadline, recording.deadline) }
         return track == nil ? deadline : min(deadline, looksAt)
     }
 
-    /// Handles a datagram received at the port of the reports, from one of ``reportAddresses``.
-    func takeReport(_ bytes: ArraySlice<UInt8>, now: MonotonicTime) {
+    /// Takes an interleaved packet.
+    func receive(_ bytes: ArraySlice<UInt8>, on channel: UInt8, now: MonotonicTime) {
+        // Those of players are reports, which their connection makes unnecessary.
+        recording?.receive(bytes, on: channel, now: now)
+    }
+
+    /// Takes a datagram from one of ``peerAddresses``.
+    ///
+    /// - Parameter isReport: whether it came to the port of the reports.
+    func receive(_ bytes: ArraySlice<UInt8>, from peer: TransportAddress, isReport: Bool, now: MonotonicTime) {
+        if let recording { return recording.receive(bytes, from: peer, isReport: isReport, now: now) }
+        guard isReport else { return }
         lastSign = now
         // Even a datagram that is no report shows that the player is there.
         for report in (try? RTCPPacket.parse(bytes))?.flatMap(\.receptionReports) ?? [] {
@@ -103,11 +121,13 @@ final class RTSPSession {
     /// Sends what is due of the track.
     func advance(_ packets: inout PacketizedFrames, now: MonotonicTime) throws(LinkTransportError) {
         for sending in sendings { try sending.advance(over: connection, ports, &packets, now: now) }
+        try recording?.advance(over: connection, ports, now: now)
     }
 
     /// Why the session has to end; nil if it hasn't.
     func reasonToEnd(now: MonotonicTime) -> String? {
         if needsSigns, now - lastSign >= limits.timeout { return "nothing came for too long" }
+        if let reason = recording?.reasonToEnd(now: now) { return reason }
         guard let track, now >= looksAt else { return nil }
         looksAt = now + .seconds(1)
         if access.isExpired(track.room) { return "the link has expired" }
@@ -118,8 +138,10 @@ final class RTSPSession {
         if let track, isSetUp {
             log.info("rtsp: \(address) has left \(track.room)/\(track.name)" + (reason.map { ": \($0)" } ?? ""))
         }
+        recording?.end(because: reason)
+        recording = nil
         (waiting, track, described) = (nil, nil, nil)
-        (sendings, reportAddresses) = ([], [])
+        (sendings, peerAddresses) = ([], [])
         hasRoom = false
     }
 
@@ -127,6 +149,7 @@ final class RTSPSession {
 
     /// Answers a request, or begins to wait for what its answer needs.
     func handle(_ request: RTSPRequest, now: MonotonicTime) throws(LinkTransportError) {
+        recording?.noteRequest(now: now)
         switch conversation.step(for: request) {
         case .answer(let answer): try send(answer, to: request)
         case .describe(let place, let sound):
@@ -136,8 +159,12 @@ final class RTSPSession {
             guard let track = try find(place, request), try admit(request) else { return }
             try setUp(media, of: track, place, transport, request, now: now)
         case .play: try play(request, now: now)
+        case .announce(let place): try announce(place, request, now: now)
+        case .receive(let index, let transport): try receive(index, transport, request, now: now)
+        case .record: try record(request, now: now)
         case .pause:
             for sending in sendings { sending.pause() }
+            recording?.pause(now: now)
             try send(conversation.paused(), to: request)
         case .tearDown:
             end(because: nil)
@@ -145,7 +172,7 @@ final class RTSPSession {
         }
     }
 
-    private func send(_ answer: RTSPAnswer, to request: RTSPRequest) throws(LinkTransportError) {
+    func send(_ answer: RTSPAnswer, to request: RTSPRequest) throws(LinkTransportError) {
         // With one call, because some clients read each answer with one.
         try connection.enqueue(header: answer.bytes(to: request.sequence))
     }
@@ -154,32 +181,14 @@ final class RTSPSession {
     private func find(_ place: RTSPPlace, _ request: RTSPRequest) throws(LinkTransportError) -> HostedTrack? {
         let room = place.room ?? host.room
         if !access.isOpen(room) {
-            let credentials = request.header("authorization").flatMap { RTSPCredentials($0) }
-            let isRight = credentials.map {
+            let isProved = try prove(request) {
                 access.admits($0, of: address, to: room, method: request.method, nonce: nonce)
             }
-            guard isRight == true else {
-                if isRight == false { wrongCredentials += 1 }
-                // The answer doesn't depend on whether the room exists, so that clients don't learn which rooms do.
-                try send(RTSPConversation.challenge(nonce: nonce, offersDigest: !access.needsPassword), to: request)
-                return nil
-            }
+            guard isProved else { return nil }
         }
         let track = host.tracks.first { $0.room == room && (place.track == nil || $0.name == place.track) }
         if track == nil { try send(RTSPAnswer(.notFound), to: request) } else { isAdmitted = true }
         return track
-    }
-
-    /// Whether the host has room for the session; if not, after the answer that says so.
-    private func admit(_ request: RTSPRequest) throws(LinkTransportError) -> Bool {
-        if hasRoom { return true }
-        if let reason = host.sessionRefusal() {
-            log.info("rtsp: \(address) was refused: \(reason)")
-            try send(RTSPAnswer(.unavailable, [("Retry-After", "5")]), to: request)
-            return false
-        }
-        hasRoom = true
-        return true
     }
 
     private func describe(_ track: HostedTrack, with sound: [RTSPMedia], _ request: RTSPRequest, now: MonotonicTime) {
@@ -229,12 +238,7 @@ final class RTSPSession {
         guard self.track == nil || self.track === track else {
             return try send(RTSPAnswer(.aggregateNotAllowed), to: request)
         }
-        let way: PlayerStream.Way =
-            switch transport {
-            case .interleaved(let rtp, let rtcp): .connection(rtp: rtp, rtcp: rtcp)
-            case .udp(let rtp, let rtcp): .datagrams(rtp: remote.with(port: rtp), rtcp: remote.with(port: rtcp))
-            }
-        let stream = PlayerStream(media, way, origin: track.origin, clock: clock, now: now)
+        let stream = PlayerStream(media, .init(transport, of: remote), origin: track.origin, clock: clock, now: now)
         self.track = track
         sendings.removeAll { $0.stream.media == media }
         switch media {
@@ -244,7 +248,7 @@ final class RTSPSession {
         }
         let answer = conversation.setUp(
             place, media, transport, at: request.url, ports: ports.numbers, source: local, ssrc: stream.ssrc.rawValue)
-        reportAddresses = conversation.streams.compactMap { stream in
+        peerAddresses = conversation.streams.compactMap { stream in
             if case .udp(_, let port) = stream.transport { remote.with(port: port) } else { nil }
         }
         try send(answer, to: request)

@@ -20,6 +20,17 @@ extension ViewerAccess {
             tokens(of: room).contains { digest.proves($0, method: method, nonce: nonce, md5: md5) }
         }
     }
+
+    /// Whether a client with these credentials may publish into a room: as above, with the presenters' token.
+    func letsPresent(
+        _ credentials: RTSPCredentials, of address: String, in room: String, method: String, nonce: String
+    ) -> Bool {
+        switch credentials {
+        case .basic(let user, let password): letsPresent(address, in: room, token: password, password: user)
+        case .digest(let digest):
+            presentingToken(of: room).map { digest.proves($0, method: method, nonce: nonce, md5: md5) } ?? false
+        }
+    }
 }
 
 /// The hexadecimal MD5 of a text (RFC 1321), which Digest authentication has.

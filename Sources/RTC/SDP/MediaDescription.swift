@@ -13,6 +13,9 @@ public struct MediaDescription: Sendable, Equatable {
 
     /// The section's identification (RFC 5888).
     public var mid: String?
+    /// The URL by which the section's stream is set up, or what is added to the description's own (RFC 2326 section
+    /// C.1.1).
+    public var control: String?
     /// The direction of the media, from the point of view of the description's author.
     public var direction: MediaDirection = .sendrecv
     /// Whether port 0 means "only if bundled" instead of "rejected" (RFC 9143).
@@ -104,13 +107,21 @@ public struct PayloadFormat: Sendable, Equatable {
     public var name: String
     /// The clock rate in hertz.
     public var clockRate: UInt32
+    /// The channels of audio; nil if the rtpmap has none.
+    public var channelCount: Int?
     /// The format parameters, with their names in lower case.
     public var parameters: [String: String] = [:]
     /// The feedback messages of the payload type and of `*`: `nack`, `nack pli`, `ccm fir`, `transport-cc`.
     public var feedback: [String] = []
 
+    /// The meaning of a payload type that has neither parameters nor feedback.
+    public init(payloadType: UInt8, name: String, clockRate: UInt32, channelCount: Int? = nil) {
+        (self.payloadType, self.name, self.clockRate) = (payloadType, name, clockRate)
+        self.channelCount = channelCount
+    }
+
     /// Whether the codec's name is `other`, without regard to case.
-    func isNamed(_ other: String) -> Bool { name.lowercased() == other.lowercased() }
+    public func isNamed(_ other: String) -> Bool { name.lowercased() == other.lowercased() }
 }
 
 /// An RTP header extension and its number in this description (RFC 8285).

@@ -30,6 +30,7 @@ struct MediaSectionParser {
         case "mid":
             guard value.isVisibleASCII else { throw line.malformed("a mid that is no word") }
             media.mid = String(value)
+        case "control": media.control = String(value)
         case "sendrecv", "sendonly", "recvonly", "inactive": direction = MediaDirection(rawValue: String(name))
         case "bundle-only": media.isBundleOnly = true
         case "ice-ufrag": media.iceUfrag = String(value)
@@ -91,7 +92,9 @@ struct MediaSectionParser {
         guard encoding.count >= 2, encoding[0].isVisibleASCII, let clockRate = UInt32(encoding[1]) else {
             throw line.malformed("an encoding is a name, \"/\" and a clock rate")
         }
-        codecs[payloadType] = PayloadFormat(payloadType: payloadType, name: String(encoding[0]), clockRate: clockRate)
+        codecs[payloadType] = PayloadFormat(
+            payloadType: payloadType, name: String(encoding[0]), clockRate: clockRate,
+            channelCount: encoding.count > 2 ? Int(encoding[2]) : nil)
     }
 
     /// `102 level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=42e01f`

@@ -79,5 +79,11 @@ public final class ViewerAccess {
         return [found.viewing, found.presenting].compactMap(\.self)
     }
 
+    /// The token with which a client may publish into a room without a password, for such proofs; nil if there is none.
+    package func presentingToken(of room: String) -> String? {
+        guard !needsPassword, let found = rules.rooms[room], !found.policy.isExpired(at: now) else { return nil }
+        return found.presenting
+    }
+
     private var now: Int { SignallingConfiguration.bootTime() }
 }

@@ -1,0 +1,30 @@
+import LinkTransport
+import RTSP
+import ScreenRelayKit
+import Threading
+
+extension RTSPSession {
+    /// Whether a request has the right credentials; if not, after the answer that asks for them.
+    func prove(
+        _ request: RTSPRequest, isRight: (RTSPCredentials) -> Bool
+    ) throws(LinkTransportError) -> Bool {
+        let result = request.header("authorization").flatMap { RTSPCredentials($0) }.map(isRight)
+        if result == true { return true }
+        if result == false { wrongCredentials += 1 }
+        // The answer doesn't depend on whether the room exists, so that clients don't learn which rooms do.
+        try send(RTSPConversation.challenge(nonce: nonce, offersDigest: !access.needsPassword), to: request)
+        return false
+    }
+
+    /// Whether the host has room for the session; if not, after the answer that says so.
+    func admit(_ request: RTSPRequest) throws(LinkTransportError) -> Bool {
+        if hasRoom { return true }
+        if let reason = host.sessionRefusal() {
+            log.info("rtsp: \(address) was refused: \(reason)")
+            try send(RTSPAnswer(.unavailable, [("Retry-After", "5")]), to: request)
+            return false
+        }
+        hasRoom = true
+        return true
+    }
+}
