@@ -77,6 +77,7 @@ let package = Package(
             targets: [
                 "MediaTypes", "ByteCoding", "H264", "CaptureLink", "Recording", "Inspection", "Exporting", "Replaying",
                 "STUN", "RTP", "SDP", "SecureTransport", "Rooms", "SocketIORooms", "Signalling", "Threading", "RTMP",
+                "RTSP",
             ]),
         .executable(name: "screenrelay", targets: ["screenrelay"]),
         .executable(name: "screenrelay-capture", targets: ["screenrelay-capture"]),
@@ -459,7 +460,7 @@ let package = Package(
             ], exclude: ["rtsp_gstreamer.py"]),
         tests("RTMPTests", ["RTMP", "H264", "MediaTypes", "TestSupport"]),
         tests("JoiningTests", ["Joining", "Signalling", "SocketIORooms", "MediaTypes"]),
-        tests("RTSPTests", ["RTSP", "MediaTypes", "TestSupport"]),
+        tests("RTSPTests", ["RTSP", "RTP", "MediaTypes", "TestSupport"]),
         tests(
             "RTSPServingTests",
             [

@@ -161,6 +161,16 @@ final class OddPorts {
         }
     }
 
+    /// Sends a packet of media to this port of the server.
+    func send(_ bytes: [UInt8], to port: UInt16) {
+        var address = loopbackAddress(port: port)
+        _ = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                sendto(rtp, bytes, bytes.count, 0, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+    }
+
     /// Sends a report to this port of the server.
     ///
     /// - Parameter lost: how many packets of a stream have been lost so far; nil for a report about nothing.

@@ -126,7 +126,8 @@ struct RTSPConversationTests {
         #expect(try status("SET_PARAMETER rtsp://h/live") == 200)
         // Whatever its body is.
         #expect(try status("SET_PARAMETER rtsp://h/live", "Content-Type: text/parameters", "Content-Length: 9") == 200)
-        #expect(try status("RECORD rtsp://h/live") == 405)
+        #expect(try status("RECORD rtsp://h/live") == 455)
+        #expect(try status("REDIRECT rtsp://h/live") == 405)
         #expect(try status("FLY rtsp://h/live") == 501)
         #expect(try status("DESCRIBE *") == 404)
         #expect(try status("PLAY rtsp://h", "Require: x") == 551)
@@ -140,6 +141,48 @@ struct RTSPConversationTests {
             return
         }
         #expect(answer.status == .badRequest)
+    }
+
+    @Test("publishes from ANNOUNCE to TEARDOWN, over channels and ports that its streams don't share")
+    mutating func publishing() throws {
+        let text =
+            "v=0\r\nm=video 0 RTP/AVP 96\r\na=rtpmap:96 H264/90000\r\na=control:track1\r\n"
+            + "m=audio 0 RTP/AVP 0\r\na=control:track2\r\n"
+        func wish(_ url: String, _ transport: String) throws -> (Int, RTSPTransport) {
+            let step = conversation.step(for: try request("SETUP \(url)", "Transport: \(transport)"))
+            guard case .receive(let index, let transport) = step else { throw Refused() }
+            return (index, transport)
+        }
+        guard case .announce(RTSPPlace(room: "live", track: "a")) = conversation.step(
+            for: try request("ANNOUNCE rtsp://h/live/a"))
+        else { throw Refused() }
+        let place = RTSPPlace(room: "live", track: "a")
+        _ = conversation.announced(try RTSPAnnouncement(parsing: Array(text.utf8)), at: place)
+        for method in ["RECORD", "PLAY", "DESCRIBE", "ANNOUNCE", "PAUSE"] {
+            #expect(try status("\(method) rtsp://h/live/a") == 455, "\(method)")
+        }
+        #expect(try status("SETUP rtsp://h/live/a/track3", "Transport: RTP/AVP/TCP") == 404)
+        #expect(try status("SETUP rtsp://h/live/a/track1", "Transport: RTP/AVP/TCP;mode=PLAY") == 461)
+        let udp = "RTP/AVP/UDP;unicast;client_port=6001-6002;mode=record"
+        #expect(try wish("rtsp://h/live/a/track1", udp) == (0, .udp(rtp: 6001, rtcp: 6002)))
+        let answer = conversation.receiving(0, .udp(rtp: 6001, rtcp: 6002), ports: (4000, 4001), source: "10.0.0.1")
+        #expect(
+            self.text(answer).contains(
+                "client_port=6001-6002;server_port=4000-4001;source=10.0.0.1;mode=record\r\nSession: abc123;timeout=60"))
+        #expect(try status("SETUP rtsp://h/live/a/track2", "Transport: RTP/AVP;unicast;client_port=6002-6003") == 461)
+        _ = conversation.receiving(0, .interleaved(rtp: 0, rtcp: 1), ports: (0, 0), source: "")
+        let second = try wish("rtsp://h/live/a/track2", "RTP/AVP/TCP;unicast;mode=\"RECORD\"")
+        #expect(second == (1, .interleaved(rtp: 2, rtcp: 3)))
+        _ = conversation.receiving(1, second.1, ports: (0, 0), source: "")
+        #expect(try status("PLAY rtsp://h/live/a") == 455)
+        // Without the session's name.
+        guard case .record = conversation.step(for: try request("RECORD rtsp://h/live/a")) else { throw Refused() }
+        #expect(self.text(conversation.recording()).contains("Session: abc123\r\n"))
+        #expect(conversation.state == .recording)
+        #expect(try status("SETUP rtsp://h/live/a/track1", "Transport: RTP/AVP/TCP") == 455)
+        guard case .pause = conversation.step(for: try request("PAUSE rtsp://h/live/a")) else { throw Refused() }
+        _ = conversation.tornDown()
+        #expect(try status("RECORD rtsp://h/live/a") == 455)
     }
 
     @Test("a description has the parameter sets and the profile of a frame")

@@ -54,7 +54,7 @@ final class RTSPRecording {
     /// The addresses that datagrams of its streams come from: nobody else can send any for it.
     var addresses: [TransportAddress] {
         ways.keys.sorted().flatMap { index -> [TransportAddress] in
-            if case .datagrams(let rtp, let rtcp) = ways[index] { [rtp, rtcp] } else { [] }
+            if case .datagrams(let rtp, let rtcp)? = ways[index] { [rtp, rtcp] } else { [] }
         }
     }
 

@@ -1,7 +1,6 @@
 import LinkTransport
 import MediaTypes
 import RTSP
-import STUN
 import ScreenRelayKit
 import Threading
 

@@ -1,3 +1,4 @@
+import ByteCoding
 import CommandLine
 import RTSPServing
 import ScreenRelayKit
@@ -10,8 +11,9 @@ struct RTSPOption {
         long: "rtsp", value: .required("[ADDR:]PORT"),
         help:
             "also serve the rooms, with their sound, to RTSP players (ffplay, GStreamer and others) at "
-            + "rtsp://HOST:PORT/ROOM/TRACK; the room token is the password; 554 is the usual port, 0 uses any free one",
-        alsoSoughtAs: ["vlc", "player", "camera"])
+            + "rtsp://HOST:PORT/ROOM/TRACK, and accept publishers there; the room token, or the presenters' token, is "
+            + "the password; 554 is the usual port, 0 uses any free one",
+        alsoSoughtAs: ["vlc", "player", "camera", "publish"])
 
     /// Nil if nothing is served.
     private let address: ListenAddress?
@@ -54,7 +56,7 @@ struct RTSPOption {
     /// The line for an error of `start`.
     func text(for error: RTSPServerError) -> String { "\(label): \(error)" }
 
-    /// What to tell the sharer: how to watch the first room.
+    /// What to tell the sharer: how to watch the first room, and how to publish into it.
     static func lines(_ server: RTSPServer?, _ host: ScreenRelayHost, _ configuration: HostConfiguration) -> [String] {
         guard let server else { return [] }
         let isWildcard = ["::", "0.0.0.0"].contains(server.address.address)
@@ -62,6 +64,10 @@ struct RTSPOption {
         let place = ListenAddress(address: name, port: server.address.port)
         let user = configuration.password == nil ? "viewer" : "ROOM-PASSWORD"
         let proof = configuration.token.map { "\(user):\($0)@" } ?? ""
-        return ["Players of RTSP: rtsp://\(proof)\(place)/\(host.room)"]
+        let presenter = configuration.password == nil ? "presenter" : "ROOM-PASSWORD"
+        let publishing = configuration.presentingToken.map {
+            "Publishers over RTSP: rtsp://\(presenter):\(PercentCoding.encode($0))@\(place)/\(host.room)"
+        }
+        return ["Players of RTSP: rtsp://\(proof)\(place)/\(host.room)"] + (publishing.map { [$0] } ?? [])
     }
 }

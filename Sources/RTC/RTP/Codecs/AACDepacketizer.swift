@@ -8,7 +8,7 @@ public enum AACPacking: Hashable, Sendable {
 
 /// Takes frames of AAC out of packets that arrive in sequence order. A value without I/O.
 public struct AACDepacketizer: Sendable {
-    /// The largest frame in bytes: more than six times what AAC allows for a channel.
+    /// The largest frame in bytes: what AAC allows for ten channels.
     public static let maxByteCount = 1 << 13
     private static let maxFrameCount = 64
 
@@ -52,7 +52,7 @@ public struct AACDepacketizer: Sendable {
         while position + sizeLength <= headerBits, frames.count < Self.maxFrameCount {
             let size = Self.number(in: headers, at: position, count: sizeLength)
             position += sizeLength + (frames.isEmpty ? indexLengths.first : indexLengths.later)
-            guard size > 0 else { break }
+            guard (1...Self.maxByteCount).contains(size) else { break }
             if size > rest.count || !fragments.isEmpty {
                 return frames.isEmpty ? completed(by: rest, size: size, isLast: isLast) : frames
             }
@@ -64,7 +64,7 @@ public struct AACDepacketizer: Sendable {
 
     private mutating func completed(by part: ArraySlice<UInt8>, size: Int, isLast: Bool) -> [[UInt8]] {
         defer { if isLast { fragments = [] } }
-        guard size <= Self.maxByteCount, part.count <= size - fragments.count else {
+        guard part.count <= size - fragments.count else {
             fragments = []
             return []
         }
