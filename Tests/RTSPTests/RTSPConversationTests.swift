@@ -148,7 +148,7 @@ struct RTSPConversationTests {
         let text =
             "v=0\r\nm=video 0 RTP/AVP 96\r\na=rtpmap:96 H264/90000\r\na=control:track1\r\n"
             + "m=audio 0 RTP/AVP 0\r\na=control:track2\r\n"
-        func wish(_ url: String, _ transport: String) throws -> (Int, RTSPTransport) {
+        func wanted(_ url: String, _ transport: String) throws -> (Int, RTSPTransport) {
             let step = conversation.step(for: try request("SETUP \(url)", "Transport: \(transport)"))
             guard case .receive(let index, let transport) = step else { throw Refused() }
             return (index, transport)
@@ -164,15 +164,17 @@ struct RTSPConversationTests {
         #expect(try status("SETUP rtsp://h/live/a/track3", "Transport: RTP/AVP/TCP") == 404)
         #expect(try status("SETUP rtsp://h/live/a/track1", "Transport: RTP/AVP/TCP;mode=PLAY") == 461)
         let udp = "RTP/AVP/UDP;unicast;client_port=6001-6002;mode=record"
-        #expect(try wish("rtsp://h/live/a/track1", udp) == (0, .udp(rtp: 6001, rtcp: 6002)))
+        let first = try wanted("rtsp://h/live/a/track1", udp)
+        #expect(first.0 == 0 && first.1 == .udp(rtp: 6001, rtcp: 6002))
         let answer = conversation.receiving(0, .udp(rtp: 6001, rtcp: 6002), ports: (4000, 4001), source: "10.0.0.1")
         #expect(
             self.text(answer).contains(
-                "client_port=6001-6002;server_port=4000-4001;source=10.0.0.1;mode=record\r\nSession: abc123;timeout=60"))
+                "client_port=6001-6002;server_port=4000-4001;source=10.0.0.1;mode=record\r\n"
+                    + "Session: abc123;timeout=60"))
         #expect(try status("SETUP rtsp://h/live/a/track2", "Transport: RTP/AVP;unicast;client_port=6002-6003") == 461)
         _ = conversation.receiving(0, .interleaved(rtp: 0, rtcp: 1), ports: (0, 0), source: "")
-        let second = try wish("rtsp://h/live/a/track2", "RTP/AVP/TCP;unicast;mode=\"RECORD\"")
-        #expect(second == (1, .interleaved(rtp: 2, rtcp: 3)))
+        let second = try wanted("rtsp://h/live/a/track2", "RTP/AVP/TCP;unicast;mode=\"RECORD\"")
+        #expect(second.0 == 1 && second.1 == .interleaved(rtp: 2, rtcp: 3))
         _ = conversation.receiving(1, second.1, ports: (0, 0), source: "")
         #expect(try status("PLAY rtsp://h/live/a") == 455)
         // Without the session's name.

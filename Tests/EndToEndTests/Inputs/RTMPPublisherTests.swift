@@ -12,39 +12,9 @@ extension EndToEnd {
             room = try PublishedRoom(["--rtmp", "0", "--rtsp", "0"], isRecorded: true)
         }
 
-        /// What the host prints after these words.
-        private func printed(_ begin: String) throws -> String {
-            try eventually("the line '\(begin)'") {
-                // The last piece has no line feed yet.
-                let lines = room.host.output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-                return lines.first { $0.hasPrefix(begin) }.map { String($0.dropFirst(begin.count)) }
-            }
-        }
-
-        /// Expects pictures and a tone of 440 Hz in a file.
-        private func expectPicturesAndTone(in file: String) throws {
-            let pictures = try FFmpeg.decode(file, to: "gray")
-            #expect(pictures.bytes.count >= 10 * 320 * 240, "\(pictures.messages)")
-            let sound = try FFmpeg.run([
-                "-i", file, "-map", "0:a:0", "-ac", "1", "-ar", "48000", "-f", "f32le", "pipe:1",
-            ])
-            #expect(sound.status == .exited(0), "\(sound.messages)")
-            let samples = sound.bytes.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
-            #expect(hasTone(samples), "\(samples.count) samples in \(file)")
-        }
-
-        /// Whether half a second of `samples`, some way behind their beginning, is a tone of 440 Hz and hardly anything
-        /// else.
-        private func hasTone(_ samples: [Float]) -> Bool {
-            stride(from: 24_000, through: samples.count - 24_000, by: 24_000).contains { start in
-                let fit = ToneFit(440, in: Array(samples[start..<start + 24_000]))
-                return fit.amplitude > 0.1 && fit.signalToNoise > 20
-            }
-        }
-
         /// Starts FFmpeg with these options of x264, and publishes with the settings that the host prints.
         private func publish(_ encoder: [String]) throws -> ChildProcess {
-            let words = try printed("Publishers over RTMP: ").split(separator: " ")
+            let words = try room.printed("Publishers over RTMP: ").split(separator: " ")
             let (server, key) = (try #require(words.first), try #require(words.last))
             var launch = Launch(
                 "ffmpeg",
@@ -69,11 +39,11 @@ extension EndToEnd {
 
             let read = room.folder.file("rtsp.mkv")
             let copied = try FFmpeg.run([
-                "-rtsp_transport", "tcp", "-i", try printed("Players of RTSP: "), "-map", "0", "-c", "copy", "-t", "3",
+                "-rtsp_transport", "tcp", "-i", try room.printed("Players of RTSP: "), "-map", "0", "-c", "copy", "-t", "3",
                 read,
             ])
             #expect(copied.status == .exited(0), "\(copied.messages)")
-            try expectPicturesAndTone(in: read)
+            try room.expectPicturesAndTone(in: read)
 
             sender.stop(within: .zero)
             try room.host.waitForLog("has left screen/screen")
@@ -82,7 +52,7 @@ extension EndToEnd {
             let exported = room.folder.file("room.mkv")
             let export = try CommandLineRun(["screenrelay", "export", room.recording, "-o", exported])
             #expect(export.status == .exited(0), "\(export.errorOutput)")
-            try expectPicturesAndTone(in: exported)
+            try room.expectPicturesAndTone(in: exported)
         }
 
         @Test(
@@ -103,7 +73,7 @@ extension EndToEnd {
                         Float(raw.loadUnaligned(fromByteOffset: $0, as: Int16.self)) / 32768
                     }
                 }
-                return hasTone(left) ? () : nil
+                return room.hasTone(left) ? () : nil
             }
 
             func ask(_ words: [String]) throws -> CommandLineRun {
