@@ -39,8 +39,8 @@ extension EndToEnd {
 
             let read = room.folder.file("rtsp.mkv")
             let copied = try FFmpeg.run([
-                "-rtsp_transport", "tcp", "-i", try room.printed("Players of RTSP: "), "-map", "0", "-c", "copy", "-t", "3",
-                read,
+                "-rtsp_transport", "tcp", "-i", try room.printed("Players of RTSP: "), "-map", "0", "-c", "copy", "-t",
+                "3", read,
             ])
             #expect(copied.status == .exited(0), "\(copied.messages)")
             try room.expectPicturesAndTone(in: read)
