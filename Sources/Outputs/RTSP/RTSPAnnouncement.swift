@@ -16,6 +16,7 @@ public struct RTSPAnnouncement: Hashable, Sendable {
 
     /// A stream, which is set up by itself.
     public struct Stream: Hashable, Sendable {
+        /// How its packets are coded.
         public let coding: Coding
         /// The payload type of its packets.
         public let payloadType: PayloadType
