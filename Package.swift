@@ -464,7 +464,7 @@ let package = Package(
         tests(
             "RTSPServingTests",
             [
-                "RTSPServing", "RTP", "ScreenRelayKit", "Signalling", "Ingest", "TrackHub", "CaptureLink",
+                "RTSPServing", "RTSP", "RTP", "ScreenRelayKit", "Signalling", "Ingest", "TrackHub", "CaptureLink",
                 "LinkTransport", "AudioCoding", "Opus", "Processes", "Threading", "H264", "MediaTypes", "TestSupport",
             ]),
         tests("ProcessesTests", ["Processes", "BrowserDriver", "TestScene", "MediaTypes", "TestSupport"]),

@@ -208,7 +208,7 @@ private struct PublishedClock {
     /// Saturates, unlike that of the rate: a publisher may let its timestamps jump as far as it likes.
     private func interval(of ticks: Int64) -> Interval {
         let (seconds, rest) = ticks.quotientAndRemainder(dividingBy: Int64(rate.hertz))
-        return .seconds(seconds) + rate.interval(of: rest)
+        return Interval.seconds(seconds) + rate.interval(of: rest)
     }
 }
 
@@ -216,6 +216,7 @@ extension NTPTime {
     /// The time since NTP's origin.
     fileprivate var sinceOrigin: Interval {
         // Both are below 2^62.
-        .seconds(Int64(rawValue >> 32)) + Interval(nanoseconds: Int64((rawValue & 0xFFFF_FFFF) * 1_000_000_000 >> 32))
+        Interval.seconds(Int64(rawValue >> 32))
+            + Interval(nanoseconds: Int64(((rawValue & 0xFFFF_FFFF) * 1_000_000_000) >> 32))
     }
 }
