@@ -179,7 +179,8 @@ struct RTSPConversationTests {
         #expect(try status("PLAY rtsp://h/live/a") == 455)
         // Without the session's name.
         guard case .record = conversation.step(for: try request("RECORD rtsp://h/live/a")) else { throw Refused() }
-        #expect(self.text(conversation.recording()).contains("Session: abc123\r\n"))
+        let recording = conversation.recording()
+        #expect(self.text(recording).contains("Session: abc123\r\n"))
         #expect(conversation.state == .recording)
         #expect(try status("SETUP rtsp://h/live/a/track1", "Transport: RTP/AVP/TCP") == 455)
         guard case .pause = conversation.step(for: try request("PAUSE rtsp://h/live/a")) else { throw Refused() }
