@@ -74,13 +74,27 @@ public final class MediaReader {
     /// - Parameter reorders: whether frames of H.264 are known to arrive in another order than they are shown.
     ///   Otherwise the source's own description counts.
     /// - Throws: ``MediaFileError`` if the source can't be opened, or has neither pictures nor sound.
-    public init(
+    public convenience init(
         address: String, connection: MediaConnection, timeouts: Timeouts = Timeouts(), reorders: Bool = false
+    ) throws(MediaFileError) {
+        try self.init(address, nil, connection, timeouts, reorders: reorders)
+    }
+
+    /// Reads an MPEG transport stream that another library receives. Otherwise as above.
+    package convenience init(
+        transportStream input: any MediaInput, connection: MediaConnection, timeouts: Timeouts, reorders: Bool
+    ) throws(MediaFileError) {
+        // The scheme selects the format.
+        try self.init("srt:", InputContext(input, connection), connection, timeouts, reorders: reorders)
+    }
+
+    private init(
+        _ address: String, _ input: InputContext?, _ connection: MediaConnection, _ timeouts: Timeouts, reorders: Bool
     ) throws(MediaFileError) {
         _ = LibAVMessage.isKept
         guard let packet = av_packet_alloc() else { throw .outOfMemory }
         do throws(MediaFileError) {
-            media = try OpenedMedia.open(address, connection, timeouts, reorders: reorders)
+            media = try OpenedMedia.open(address, input, connection, timeouts, reorders: reorders)
         } catch {
             var packet: UnsafeMutablePointer<AVPacket>? = packet
             av_packet_free(&packet)

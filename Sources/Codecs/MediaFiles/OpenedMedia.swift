@@ -32,17 +32,16 @@ struct OpenedMedia {
     /// How many streams there were when it was opened.
     private let streamCount: Int
     private let reorders: Bool
-    /// Kept for the context.
+    /// Kept for the context, both of them.
     private let watch: OpeningWatch
+    private let input: InputContext?
 
     private init(
-        _ context: UnsafeMutablePointer<AVFormatContext>, _ watch: OpeningWatch, _ pictures: Pictures?, _ sound: Audio?,
-        _ leftOut: [String],
-        reorders: Bool
+        _ context: UnsafeMutablePointer<AVFormatContext>, _ watch: OpeningWatch, _ input: InputContext?,
+        _ pictures: Pictures?, _ sound: Audio?, _ leftOut: [String], reorders: Bool
     ) {
-        (self.context, self.watch, self.pictures, self.sound) = (context, watch, pictures, sound)
-        self.leftOut = leftOut
-        self.reorders = reorders
+        (self.context, self.watch, self.input) = (context, watch, input)
+        (self.pictures, self.sound, self.leftOut, self.reorders) = (pictures, sound, leftOut, reorders)
         streamCount = Int(context.pointee.nb_streams)
     }
 
@@ -53,12 +52,15 @@ struct OpenedMedia {
 
     /// Opens `address`. The caller closes the context and frees the filter.
     ///
-    /// - Parameter reorders: whether frames of H.264 are known to arrive in another order than they are shown.
+    /// - Parameters:
+    ///   - input: what is read instead of the address, whose scheme selects the format.
+    ///   - reorders: whether frames of H.264 are known to arrive in another order than they are shown.
     /// - Throws: ``MediaFileError`` if the source can't be opened, or has neither pictures nor sound.
     static func open(
-        _ address: String, _ connection: MediaConnection, _ timeouts: MediaReader.Timeouts, reorders: Bool
+        _ address: String, _ input: InputContext?, _ connection: MediaConnection, _ timeouts: MediaReader.Timeouts,
+        reorders: Bool
     ) throws(MediaFileError) -> OpenedMedia {
-        let (context, watch) = try connect(to: address, connection, timeouts)
+        let (context, watch) = try connect(to: address, input, connection, timeouts)
         do throws(MediaFileError) {
             // Analysing waits for several pictures, which a still screen doesn't send.
             if !isDescribed(context) {
@@ -72,7 +74,7 @@ struct OpenedMedia {
             }
             let read = [pictures?.stream, sound?.stream]
             let leftOut = streams(of: context).filter { !read.contains($0) }.map { name(of: $0) }
-            return OpenedMedia(context, watch, pictures, sound, leftOut, reorders: reorders)
+            return OpenedMedia(context, watch, input, pictures, sound, leftOut, reorders: reorders)
         } catch {
             var context: UnsafeMutablePointer<AVFormatContext>? = context
             avformat_close_input(&context)
@@ -101,7 +103,7 @@ struct OpenedMedia {
     }
 
     private static func connect(
-        to address: String, _ connection: MediaConnection, _ timeouts: MediaReader.Timeouts
+        to address: String, _ input: InputContext?, _ connection: MediaConnection, _ timeouts: MediaReader.Timeouts
     ) throws(MediaFileError) -> (UnsafeMutablePointer<AVFormatContext>, OpeningWatch) {
         guard let allowed = AllowedFormats(address) else { throw .rejected(reason: "its protocol isn't known") }
         let format = allowed.format.flatMap { av_find_input_format($0) }
@@ -111,6 +113,7 @@ struct OpenedMedia {
         guard let made = avformat_alloc_context() else { throw .outOfMemory }
         let watch = OpeningWatch(connection, address, made)
         made.pointee.interrupt_callback = watch.callback
+        made.pointee.pb = input?.context
         made.pointee.max_analyze_duration = 1_000_000
         // By itself libavformat waits for twenty pictures, to find the frame rate.
         made.pointee.fps_probe_size = 0

@@ -17,6 +17,7 @@
 static const int shim_AVERROR_EOF = AVERROR_EOF;
 static const int shim_AVERROR_EAGAIN = AVERROR(EAGAIN);
 static const int shim_AVERROR_INVALIDDATA = AVERROR_INVALIDDATA;
+static const int shim_AVERROR_EXIT = AVERROR_EXIT;
 static const int shim_AVERROR_ENOMEM = AVERROR(ENOMEM);
 static const int64_t shim_AV_NOPTS_VALUE = AV_NOPTS_VALUE;
 
