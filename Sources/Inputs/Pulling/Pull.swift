@@ -42,7 +42,7 @@ public final class Pull: Sendable {
     private let thread: NamedThread
 
     /// The state shared by the source's thread and others.
-    final class Shared: Sendable {
+    package final class Shared: Sendable {
         let wake: EventFD
         let isStopped = Flag()
         /// Whether the pictures have no viewers, or there are no pictures.
@@ -54,7 +54,8 @@ public final class Pull: Sendable {
         let connection = Mutex<MediaConnection?>(nil)
         let pictures = Atomic<Int>(0)
 
-        init?() {
+        /// Nil if the process has no file descriptor left.
+        package init?() {
             guard let wake = EventFD() else { return nil }
             self.wake = wake
         }

@@ -77,7 +77,7 @@ struct PullRun: Sendable {
         do throws(MediaFileError) {
             let reader = try MediaReader(
                 address: address.url, connection: connection, timeouts: settings.timeouts, reorders: reorders)
-            var relay = try SourceRelay(reader, of: address, into: track, shared, log: log)
+            var relay = try SourceRelay(reader, named: "the source \(address)", into: track, shared, log: log)
             defer { relay.end(reason: "the source has ended") }
             guard relay.publish() else { return "can't be shown: the track has another source" }
             return try pass(reader, to: &relay)

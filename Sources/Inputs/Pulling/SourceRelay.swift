@@ -1,18 +1,19 @@
 import AudioCoding
 import Clocks
-import MediaFiles
+package import MediaFiles
 import MediaTypes
-import ScreenRelayKit
+package import ScreenRelayKit
 import Synchronization
-import Threading
+package import Threading
 import VideoDecoding
 
 /// Feeds a track from one connection to a source: pictures and sound in step, in the formats that tracks carry.
 ///
 /// Belongs to the source's thread.
-struct SourceRelay {
+package struct SourceRelay {
     private let reader: MediaReader
-    private let address: PullAddress
+    /// For people, at the beginning of a line and within one.
+    private let name: String
     private let shared: Pull.Shared
     private let log: EventLog
     private let track: HostedTrack
@@ -35,13 +36,14 @@ struct SourceRelay {
     private var order = FrameOrder()
 
     /// Whether frames that pass unchanged arrive in another order than they are shown.
-    var reorders: Bool { order.isMixed }
+    package var reorders: Bool { order.isMixed }
 
+    /// - Parameter name: the source, for people, such as "the source file:a.mp4".
     /// - Throws: ``MediaFileError`` if the pictures can't be decoded, or the sound of a source without pictures.
-    init(
-        _ reader: MediaReader, of address: PullAddress, into track: HostedTrack, _ shared: Pull.Shared, log: EventLog
+    package init(
+        _ reader: MediaReader, named name: String, into track: HostedTrack, _ shared: Pull.Shared, log: EventLog
     ) throws(MediaFileError) {
-        (self.reader, self.address, self.track, self.shared, self.log) = (reader, address, track, shared, log)
+        (self.reader, self.name, self.track, self.shared, self.log) = (reader, name, track, shared, log)
         leftOut = reader.leftOut
         (hasTriedPictures, hasTriedSound) = (reader.hasPictures, reader.sound != nil)
         // Until the track reports otherwise, pictures count as watched, and sound as not heard. Pictures that may still
@@ -60,8 +62,8 @@ struct SourceRelay {
     private mutating func preparePictures() throws(MediaFileError) {
         let made = try Self.makePictures(reader.otherCodec, shared)
         if let stream = reader.otherCodec {
-            decoded = try DecodedSource(stream, into: made) { [log, address] fault in
-                log.warning("the source \(address): dropping frames until the next key frame: \(fault)")
+            decoded = try DecodedSource(stream, into: made) { [log, name] fault in
+                log.warning("\(name): dropping frames until the next key frame: \(fault)")
             }
         }
         pictures = made
@@ -69,12 +71,12 @@ struct SourceRelay {
 
     private mutating func prepareSound() throws(MediaFileError) {
         sound = try reader.sound.map { stream throws(MediaFileError) in
-            try Self.makeSound(stream, address, shared, log)
+            try Self.makeSound(stream, name, shared, log)
         }
     }
 
     private mutating func leaveOutSound(_ reason: String) {
-        log.warning("the sound of the source \(address) is left out: \(reason)")
+        log.warning("the sound of \(name) is left out: \(reason)")
         leftOut.append(reader.sound?.codec ?? "sound")
         sound = nil
     }
@@ -98,21 +100,21 @@ struct SourceRelay {
     }
 
     private static func makeSound(
-        _ stream: AudioDescription, _ address: PullAddress, _ shared: Pull.Shared, _ log: EventLog
+        _ stream: AudioDescription, _ name: String, _ shared: Pull.Shared, _ log: EventLog
     ) throws(MediaFileError) -> SourceAudio {
         let feedback = CustomAudioTrack.Feedback { isHeard in
             shared.isHeard.set(isHeard)
             shared.wake.signal()
         }
         return try SourceAudio(stream, feedback: feedback) { fault in
-            log.warning("a packet of sound of the source \(address) is left out: \(fault)")
+            log.warning("a packet of sound of \(name) is left out: \(fault)")
         }
     }
 
     // MARK: The track
 
     /// Makes this the track's source. Returns false if the track has another; another audio source only keeps ours out.
-    mutating func publish() -> Bool {
+    package mutating func publish() -> Bool {
         if let pictures, !track.publish(pictures) { return false }
         guard let sound, !track.publish(sound.track) else { return true }
         guard pictures != nil else { return false }
@@ -145,7 +147,7 @@ struct SourceRelay {
     }
 
     /// Leaves the track.
-    func end(reason: String) {
+    package func end(reason: String) {
         sound?.track.end(reason: reason)
         pictures?.end(reason: reason)
     }
@@ -155,13 +157,12 @@ struct SourceRelay {
     /// Passes on a piece that has just arrived.
     ///
     /// - Throws: ``MediaFileError`` if the pictures can't be used at all.
-    mutating func take(_ piece: MediaReader.Piece) throws(MediaFileError) {
+    package mutating func take(_ piece: MediaReader.Piece) throws(MediaFileError) {
         try publishLater()
         nameMissing(besides: piece)
         if reader.joinsPictures, !hasToldOfParts {
             hasToldOfParts = true
-            log.info(
-                "key frames of the source \(address) have parameter sets between their slices; they are put together")
+            log.info("key frames of \(name) have parameter sets between their slices; they are put together")
         }
         var size: PictureSize?
         switch piece.content {
@@ -196,7 +197,7 @@ struct SourceRelay {
         let isPicture = if case .sound = piece.content { false } else { true }
         let announced = (pictures: pictures != nil, sound: sound != nil)
         guard let missing = awaited.note(picture: isPicture, announced: announced, now: .now()) else { return }
-        log.warning("the source \(address) has announced \(missing), but sends none so far")
+        log.warning("\(name) has announced \(missing), but sends none so far")
     }
 
     /// When a picture was captured; nil for its arrival. Without sound, there is nothing to be in step with.
@@ -214,7 +215,7 @@ struct SourceRelay {
     }
 
     /// Writes the pictures that the decoder still holds back, at the end of the source.
-    mutating func finish() throws(MediaFileError) { try decoded?.finish() }
+    package mutating func finish() throws(MediaFileError) { try decoded?.finish() }
 
     private func tell(_ size: PictureSize?) {
         var parts: [String] = []
@@ -229,6 +230,6 @@ struct SourceRelay {
         if let sound { parts.append(sound.text) }
         if pictures == nil, reader.mayHaveMore { parts.append("no pictures so far") }
         let rest = leftOut.isEmpty ? "" : "; not taken: " + leftOut.joined(separator: ", ")
-        log.info("the source \(address) sends \(parts.joined(separator: ", and "))\(rest)")
+        log.info("\(name) sends \(parts.joined(separator: ", and "))\(rest)")
     }
 }
