@@ -60,7 +60,7 @@ let package = Package(
             targets: [
                 "ScreenRelayKit", "MediaTypes", "H264", "Opus", "CaptureLink", "SecureTransport", "Signalling", "STUN",
                 "Threading", "TrackHub", "LinkTransport", "Ingest", "OutputLife", "OutputSettings", "Pushing",
-                "RTSPServing", "Pulling", "RTMPServing", "Joining",
+                "RTSPServing", "Pulling", "RTMPServing", "SRTServing", "Joining",
             ]),
         // For the benchmarks in Tools/, packages of their own, which see only products.
         .library(
@@ -99,6 +99,7 @@ let package = Package(
         system("CYUV", apt: ["libyuv-dev"]),
         system(
             "CLibAV", pkgConfig: "libavformat", apt: ["libavformat-dev", "libavcodec-dev", "libavutil-dev"]),
+        system("CSRT", apt: ["libsrt-gnutls-dev"]),
         system("CSwResample", pkgConfig: "libswresample", apt: ["libswresample-dev", "libavutil-dev"]),
         system("COpus", pkgConfig: "opus", apt: ["libopus-dev"]),
         system("CPulse", pkgConfig: "libpulse", apt: ["libpulse-dev"]),
@@ -261,6 +262,12 @@ let package = Package(
             [
                 "RTMP", "Pulling", "ScreenRelayKit", "Signalling", "LinkTransport", "Threading", "Clocks", "MediaTypes",
             ]),
+        shell(
+            "Inputs", "SRTServing",
+            [
+                "CSRT", "Pulling", "ScreenRelayKit", "Signalling", "MediaFiles", "ByteCoding", "Threading", "Clocks",
+                "MediaTypes",
+            ]),
 
         // Outputs: where a track goes besides its viewers.
         pure("Outputs", "OutputLife", ["MediaTypes"]),
@@ -319,7 +326,7 @@ let package = Package(
                 "Signalling", "STUN",
                 "Threading", "Recording", "RecordingFiles", "Replaying", "Inspection", "Exporting", "MediaFiles",
                 "MediaTypes", "TrackHub", "OutputLife", "OutputSettings", "Pushing", "RTSPServing", "Pulling",
-                "RTMPServing", "Joining", "Processes",
+                "RTMPServing", "SRTServing", "Joining", "Processes",
             ]),
         program("Programs", "screenrelay", ["Commands"]),
         program(
@@ -454,9 +461,9 @@ let package = Package(
         tests(
             "PullingTests",
             [
-                "Pulling", "Pushing", "OutputLife", "MediaFiles", "RTMPServing", "RTSPServing", "ScreenRelayKit",
-                "Signalling", "LinkTransport", "TrackHub", "Threading", "VideoDecoding", "AudioCoding", "Processes",
-                "H264", "MediaTypes", "TestSupport",
+                "Pulling", "Pushing", "OutputLife", "MediaFiles", "RTMPServing", "SRTServing", "RTSPServing",
+                "ScreenRelayKit", "Signalling", "LinkTransport", "TrackHub", "Threading", "VideoDecoding",
+                "AudioCoding", "Processes", "H264", "CSRT", "MediaTypes", "TestSupport",
             ], exclude: ["rtsp_gstreamer.py"]),
         tests("RTMPTests", ["RTMP", "H264", "MediaTypes", "TestSupport"]),
         tests("JoiningTests", ["Joining", "Signalling", "SocketIORooms", "MediaTypes"]),

@@ -14,6 +14,8 @@ package struct SourceRelay {
     private let reader: MediaReader
     /// For people, at the beginning of a line and within one.
     private let name: String
+    /// What a publisher publishes over; nil for a source.
+    private let transport: PublishingProtocol?
     private let shared: Pull.Shared
     private let log: EventLog
     private let track: HostedTrack
@@ -38,12 +40,16 @@ package struct SourceRelay {
     /// Whether frames that pass unchanged arrive in another order than they are shown.
     package var reorders: Bool { order.isMixed }
 
-    /// - Parameter name: the source, for people, such as "the source file:a.mp4".
+    /// - Parameters:
+    ///   - name: the source, for people, such as "the source file:a.mp4".
+    ///   - transport: what a publisher publishes over; nil for a source.
     /// - Throws: ``MediaFileError`` if the pictures can't be decoded, or the sound of a source without pictures.
     package init(
-        _ reader: MediaReader, named name: String, into track: HostedTrack, _ shared: Pull.Shared, log: EventLog
+        _ reader: MediaReader, named name: String, over transport: PublishingProtocol? = nil, into track: HostedTrack,
+        _ shared: Pull.Shared, log: EventLog
     ) throws(MediaFileError) {
-        (self.reader, self.name, self.track, self.shared, self.log) = (reader, name, track, shared, log)
+        (self.reader, self.name, self.transport, self.track) = (reader, name, transport, track)
+        (self.shared, self.log) = (shared, log)
         leftOut = reader.leftOut
         (hasTriedPictures, hasTriedSound) = (reader.hasPictures, reader.sound != nil)
         // Until the track reports otherwise, pictures count as watched, and sound as not heard. Pictures that may still
@@ -150,6 +156,7 @@ package struct SourceRelay {
     package func end(reason: String) {
         sound?.track.end(reason: reason)
         pictures?.end(reason: reason)
+        if transport != nil { track.describe(nil) }
     }
 
     // MARK: What comes
@@ -230,6 +237,9 @@ package struct SourceRelay {
         if let sound { parts.append(sound.text) }
         if pictures == nil, reader.mayHaveMore { parts.append("no pictures so far") }
         let rest = leftOut.isEmpty ? "" : "; not taken: " + leftOut.joined(separator: ", ")
-        log.info("\(name) sends \(parts.joined(separator: ", and "))\(rest)")
+        let text = parts.joined(separator: ", and ")
+        log.info("\(name) sends \(text)\(rest)")
+        guard let transport else { return }
+        track.describe(TrackPublication(transport: transport, text: text, isReencoded: decoded != nil))
     }
 }

@@ -2,6 +2,7 @@
 public enum PublishingProtocol: String, Sendable, CaseIterable {
     case rtmp = "RTMP"
     case rtsp = "RTSP"
+    case srt = "SRT"
 }
 
 /// How many publishers over one protocol there are.

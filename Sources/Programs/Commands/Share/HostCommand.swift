@@ -5,6 +5,7 @@ import LinkTransport
 import Pulling
 import RTMPServing
 import RTSPServing
+import SRTServing
 import ScreenRelayKit
 import Threading
 
@@ -32,6 +33,7 @@ enum HostCommand {
         ]
             + [
                 TrackOption.option, SourceOption.option, SourceOption.anyCertificate, RTMPOption.option,
+                SRTOption.option, SRTOption.passphraseFile,
             ].under(.source) + TagOption.options
             + HostOptions.all.map(recordingOne) + PushOption.options
             + [JoinOption.option.under(.pushing), EventLog.option(default: .warning)],
@@ -75,6 +77,7 @@ enum HostCommand {
         let tags = try TagOption(options, room: room)
         let rtsp = try RTSPOption(options, configuration, socket: sockets.rtsp)
         let rtmp = try RTMPOption(options, configuration)
+        let srt = try SRTOption(options, configuration)
         let log = HostOptions.log(options, level: try options.required("log", as: ValueFormat<EventLog.Level>.choice))
         if let warning = sockets.warning(options) { log.warning(warning) }
         for finding in OpenFiles.raiseLimit() { log.warning(finding.line) }
@@ -128,7 +131,14 @@ enum HostCommand {
                 return Program.fail(rtmp.text(for: error), error.isTaken ? .unavailable : .system)
             }
             defer { publishers?.stop() }
-            lines += RTMPOption.lines(publishers, host, configuration)
+            let callers: SRTServer?
+            do throws(SRTServerError) {
+                callers = try srt.start(host, log: log)
+            } catch {
+                return Program.fail(srt.text(for: error), error.isTaken ? .unavailable : .system)
+            }
+            defer { callers?.stop() }
+            lines += RTMPOption.lines(publishers, host, configuration) + srt.lines(callers, host, configuration)
             lines += RTSPOption.lines(players, host, configuration) + HostOptions.networkLines(of: host, options)
             let plan = Plan(
                 sources: sources, place: place, audience: HostOptions.audience(options), pushing: pushing,
