@@ -82,7 +82,8 @@ struct PublishedStreamTests {
             #expect(early.isEmpty && stream.deadline > now)
         }
         #expect(stream.advance(now: start + .milliseconds(100)).count == 1)
-        let report = try #require(stream.report(now: now))
+        let written = stream.report(now: now)
+        let report = try #require(written)
         #expect(try RTCPPacket.parse(report[...]).first?.receptionReports.first?.cumulativeLost == 1)
     }
 

@@ -71,7 +71,7 @@ final class RTSPSession {
         ports: RTSPPorts, served: ServedPublishers, wake: PlayerWake, limits: RTSPServerLimits, lines: LogRateLimiter
     ) {
         (self.connection, self.host, self.access, self.ports) = (connection, host, access, ports)
-        (self.served, self.wake, self.limits, self.remote) = (publishers, wake, limits, remote)
+        (self.served, self.wake, self.limits, self.remote) = (served, wake, limits, remote)
         log = lines(of: remote.host)
         local = TransportAddress(localEndOf: connection.descriptor)?.host ?? "0.0.0.0"
     }
