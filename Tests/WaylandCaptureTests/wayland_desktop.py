@@ -19,7 +19,9 @@ Reads commands, and prints `done` and the command:
     release      what was held is answered
     forget       nothing is given out from now on that restores a session
     close        the desktop closes all sessions
-    end PART     kills the bus, the portal or the screen
+    end NAME     kills a program: bus, pipewire, wireplumber, screen, store, portal or cast (of faulty_cast.py)
+    fault LINE   shares the node of faulty_cast.py from now on instead of the monitor, and has it obey LINE
+    start NAME   starts a program again that was killed, and waits until it is there
 """
 
 import ctypes
@@ -54,6 +56,8 @@ Interfaces={CAST};
 UseIn=test
 """
 
+# The names on the bus that show that a program is there.
+NAMES = {"portal": PORTAL, "store": STORE, "screen": MUTTER}
 
 LIBC = ctypes.CDLL(None)
 
@@ -82,10 +86,10 @@ class Desktop:
         }
         os.environ["DBUS_SESSION_BUS_ADDRESS"] = address
 
-    def start(self, name, *command):
+    def start(self, name, *command, **streams):
         with open(self.folder / f"{name}.log", "w") as log:
             self.programs[name] = subprocess.Popen(
-                command, env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                command, env=self.environment, stderr=log, **{"stdin": subprocess.DEVNULL, "stdout": log} | streams,
                 preexec_fn=lambda: LIBC.prctl(1, signal.SIGTERM))  # PR_SET_PDEATHSIG
 
     def wait_for(self, path, program):
@@ -100,17 +104,61 @@ class Desktop:
 
     def start_others(self):
         if "screen" in self.parts:
-            self.start("pipewire", "pipewire")
-            self.wait_for(self.folder / "run" / "pipewire-0", "pipewire")
-            self.start("wireplumber", "wireplumber")
-            self.start(
-                "screen", "mutter", "--headless", "--wayland", "--no-x11", "--virtual-monitor", self.size,
-                "--wayland-display", "wayland-test")
-            self.wait_for(self.folder / "run" / "wayland-test", "screen")
+            for program in "pipewire", "wireplumber", "screen":
+                self.start_again(program)
         if "portal" in self.parts:
-            # It keeps what restores a session.
-            self.start("store", "/usr/libexec/xdg-permission-store")
-            self.start("portal", "/usr/libexec/xdg-desktop-portal")
+            # The store keeps what restores a session.
+            for program in "store", "portal":
+                self.start_again(program)
+
+    def start_again(self, program):
+        match program:
+            case "pipewire":
+                self.start(program, "pipewire")
+                self.wait_for(self.folder / "run" / "pipewire-0", program)
+            case "wireplumber":
+                self.start(program, "wireplumber")
+            case "screen":
+                self.start(
+                    program, "mutter", "--headless", "--wayland", "--no-x11", "--virtual-monitor", self.size,
+                    "--wayland-display", "wayland-test")
+                self.wait_for(self.folder / "run" / "wayland-test", program)
+            case "store":
+                self.start(program, "/usr/libexec/xdg-permission-store")
+            case "portal":
+                self.start(program, "/usr/libexec/xdg-desktop-portal")
+
+    def obey_fault(self, line):
+        """Returns the node of faulty_cast.py."""
+        if "cast" not in self.programs:
+            program = pathlib.Path(__file__).with_name("faulty_cast.py")
+            self.start(
+                "cast", sys.executable, str(program), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                bufsize=1)
+            self.node = int(self.programs["cast"].stdout.readline().split()[1])
+        cast = self.programs["cast"]
+        cast.stdin.write(f"{line}\n")
+        cast.stdout.readline()
+        return self.node
+
+    def when_there(self, programs, then):
+        names = [NAMES[program] for program in programs if program in NAMES]
+
+        def check():
+            if not all(self.bus.name_has_owner(name) for name in names):
+                return True
+            then()
+            return False
+
+        GLib.timeout_add(20, check)
+
+    def kill(self, program):
+        self.programs[program].kill()
+        self.programs[program].wait()
+        # What waits for the next one must not find these.
+        sockets = {"pipewire": ["pipewire-0"], "screen": ["wayland-test", "wayland-test.lock"]}
+        for name in sockets.get(program, []):
+            (self.folder / "run" / name).unlink(missing_ok=True)
 
     def end(self):
         for program in reversed(self.programs.values()):
@@ -138,6 +186,12 @@ class Session(dbus.service.Object):
     def Closed(self):
         pass
 
+    def close(self):
+        """The desktop closes it."""
+        if self.backend.sessions.get(self.path) is self:
+            self.Closed()
+            self.end()
+
     def end(self):
         self.backend.sessions.pop(self.path, None)
         if self.cast is not None:
@@ -159,7 +213,8 @@ class Backend(dbus.service.Object):
 
     def __init__(self, bus):
         super().__init__(bus, "/org/freedesktop/portal/desktop")
-        self.bus, self.sessions, self.answer, self.is_held, self.held, self.restores = bus, {}, 0, False, [], True
+        self.bus, self.sessions, self.answer, self.is_held, self.held = bus, {}, 0, False, []
+        self.restores, self.node = True, None
 
     @dbus.service.method(CAST, in_signature="oosa{sv}", out_signature="ua{sv}")
     def CreateSession(self, handle, session, application, options):
@@ -189,11 +244,6 @@ class Backend(dbus.service.Object):
 
     def record(self, session, done, failed):
         options = session.options
-        mutter = dbus.Interface(self.bus.get_object(MUTTER, "/org/gnome/Mutter/ScreenCast"), MUTTER)
-        session.cast = dbus.Interface(self.bus.get_object(MUTTER, mutter.CreateSession({})), f"{MUTTER}.Session")
-        # Mutter counts from 0: hidden, embedded, metadata.
-        mode = {1: 0, 2: 1, 4: 2}[int(options.get("cursor_mode", 1))]
-        stream = session.cast.RecordMonitor("", {"cursor-mode": dbus.UInt32(mode)})
         kind = 1 if int(options.get("types", 1)) & 1 else 2
         properties = {
             "position": dbus.Struct((dbus.Int32(0), dbus.Int32(0)), signature="ii"),
@@ -209,6 +259,17 @@ class Backend(dbus.service.Object):
                 results |= {"persist_mode": options["persist_mode"], "restore_data": data}
             done(dbus.UInt32(0), dbus.Dictionary(results, signature="sv"))
 
+        if self.node is not None:
+            added(self.node)
+            return
+        mutter = dbus.Interface(self.bus.get_object(MUTTER, "/org/gnome/Mutter/ScreenCast"), MUTTER)
+        path = mutter.CreateSession({})
+        session.cast = dbus.Interface(self.bus.get_object(MUTTER, path), f"{MUTTER}.Session")
+        # As GNOME's backend does: mutter closes it if its PipeWire or the monitor is gone.
+        self.bus.add_signal_receiver(session.close, "Closed", f"{MUTTER}.Session", path=path)
+        # Mutter counts from 0: hidden, embedded, metadata.
+        mode = {1: 0, 2: 1, 4: 2}[int(options.get("cursor_mode", 1))]
+        stream = session.cast.RecordMonitor("", {"cursor-mode": dbus.UInt32(mode)})
         self.bus.add_signal_receiver(added, "PipeWireStreamAdded", f"{MUTTER}.Stream", path=stream)
         session.cast.Start()
 
@@ -222,8 +283,7 @@ class Backend(dbus.service.Object):
 
     def close_sessions(self):
         for session in list(self.sessions.values()):
-            session.Closed()
-            session.end()
+            session.close()
 
     def release(self):
         self.is_held = False
@@ -243,8 +303,14 @@ def obey(line, desktop, backend):
             backend.restores = False
         case ["close"]:
             backend.close_sessions()
-        case ["end", part]:
-            desktop.programs[part].kill()
+        case ["fault", *words]:
+            backend.node = desktop.obey_fault(" ".join(words))
+        case ["end", program]:
+            desktop.kill(program)
+        case ["start", program]:
+            desktop.start_again(program)
+            desktop.when_there([program], lambda: say(f"done {line}"))
+            return
         case _:
             raise ValueError(line)
     say(f"done {line}")
@@ -266,15 +332,7 @@ def main(folder, size, *parts):
             backend.size = tuple(dbus.Int32(side) for side in size.split("x"))
             # The name's owner has to live as long as the backend.
             backend.name = dbus.service.BusName(NAME, bus)
-        names = [name for part, name in (("portal", PORTAL), ("portal", STORE), ("screen", MUTTER)) if part in parts]
-
-        def check():
-            if not all(bus.name_has_owner(name) for name in names):
-                return True
-            say("ready")
-            return False
-
-        GLib.timeout_add(20, check)
+        desktop.bus = bus
         pending = b""
 
         def read(source, condition):
@@ -290,6 +348,7 @@ def main(folder, size, *parts):
 
         GLib.io_add_watch(0, GLib.IO_IN | GLib.IO_HUP, read)
         desktop.start_others()
+        desktop.when_there(desktop.programs, lambda: say("ready"))
         loop.run()
     finally:
         desktop.end()
