@@ -77,7 +77,7 @@ let package = Package(
             targets: [
                 "MediaTypes", "ByteCoding", "H264", "CaptureLink", "Recording", "Inspection", "Exporting", "Replaying",
                 "STUN", "RTP", "SDP", "SecureTransport", "Rooms", "SocketIORooms", "Signalling", "Threading", "RTMP",
-                "RTSP",
+                "RTSP", "WaylandCapture",
             ]),
         .executable(name: "screenrelay", targets: ["screenrelay"]),
         .executable(name: "screenrelay-capture", targets: ["screenrelay-capture"]),

@@ -1,0 +1,72 @@
+import MediaTypes
+
+@testable import WaylandCapture
+
+extension FuzzTarget {
+    /// What a PipeWire buffer says about its picture and its pointer.
+    ///
+    /// The input begins with seven numbers of 32 bits: the format, width and height, the chunk's offset, size and
+    /// stride, and the bytes of the buffer's memory. The rest is the metadata, which is read as that of each kind.
+    static let castBuffer = FuzzTarget(name: "cast-buffer") { input in
+        input.withUnsafeBytes { bytes in
+            let numbers = (0..<7).compactMap { bytes.word(at: $0 * 4) }
+            guard numbers.count == 7 else { return }
+            let metadata = UnsafeRawBufferPointer(rebasing: bytes[28...])
+            _ = BufferMetadata.header(metadata)
+            _ = BufferMetadata.transform(metadata)
+            checkPointer(metadata)
+            checkPicture(numbers, metadata)
+        }
+    }
+}
+
+private func checkPointer(_ metadata: UnsafeRawBufferPointer) {
+    guard let report = try? CursorReport.read(metadata) else { return }
+    var pointer = CastPointer()
+    pointer.update(report)
+    let area = pointer.area(in: PixelRectangle(x: 0, y: 0, width: 640, height: 480))
+    check(max(area.width, area.height) <= Int(CursorReport.maxSide), "a pointer keeps its limit")
+    check(area.width * area.height * 4 <= metadata.count, "a pointer has all of its pixels")
+}
+
+private func checkPicture(_ numbers: [UInt32], _ metadata: UnsafeRawBufferPointer) {
+    let told = BufferMetadata.damage(metadata)
+    check(told.count <= metadata.count / BufferMetadata.regionBytes, "each rectangle has its bytes")
+    let memory = Int(numbers[6])
+    let chunk = BufferLayout.Chunk(offset: numbers[3], size: numbers[4], stride: Int32(bitPattern: numbers[5]))
+    guard let format = try? CastFormat(numbers[0], width: numbers[1], height: numbers[2]),
+        let layout = try? BufferLayout(chunk, memory: memory, format: format, crop: BufferMetadata.crop(metadata))
+    else { return }
+    let visible = layout.visible
+    let end = layout.offset + (visible.height - 1) * layout.stride + visible.width * CastFormat.bytesPerPixel
+    check(layout.offset >= 0 && end <= memory, "all visible pixels are in the buffer")
+
+    var damage = PendingDamage()
+    var parts: [PixelRectangle] = []
+    // The first picture is compared as a whole.
+    for _ in 0..<2 {
+        damage.add(told, visible: visible)
+        parts = damage.take()
+    }
+    let whole = PixelRectangle(x: 0, y: 0, width: visible.width, height: visible.height)
+    check(parts.allSatisfy { $0.intersection(whole) == $0 }, "what is compared is inside the picture")
+    if memory <= 1 << 20 { compare(layout, format, parts, memory: memory) }
+}
+
+/// Reads the pixels, so that AddressSanitizer sees which ones.
+private func compare(_ layout: BufferLayout, _ format: CastFormat, _ parts: [PixelRectangle], memory: Int) {
+    let size = PictureSize(width: layout.visible.width, height: layout.visible.height)
+    guard let kept = KeptPicture(size) else { return }
+    var changes: [PixelRectangle] = []
+    for value: UInt8 in [0, 1] {
+        let pixels = [UInt8](repeating: value, count: memory)
+        pixels.withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress else { return }
+            kept.update(
+                from: KeptPicture.Pixels(base: base + layout.offset, stride: layout.stride, order: format.order),
+                in: parts, changes: &changes)
+        }
+    }
+    let whole = PixelRectangle(x: 0, y: 0, width: size.width, height: size.height)
+    check(changes.allSatisfy { $0.intersection(whole) == $0 }, "what has changed is inside the picture")
+}
