@@ -26,12 +26,15 @@ struct BufferLayoutTests {
         }
     }
 
-    @Test("a side has 1 to 16384 pixels")
+    @Test("a side has 1 to 16384 pixels, and a picture 64 million")
     func sizes() throws {
-        for (width, height) in [(1, 1), (16384, 16384)] as [(UInt32, UInt32)] {
+        for (width, height) in [(1, 1), (16384, 4096), (8192, 8192)] as [(UInt32, UInt32)] {
             #expect(try Self.format(width, height).size == PictureSize(width: Int(width), height: Int(height)))
         }
-        for (width, height) in [(0, 1), (1, 0), (16385, 1), (1, UInt32.max)] as [(UInt32, UInt32)] {
+        let unusable: [(UInt32, UInt32)] = [
+            (0, 1), (1, 0), (16385, 1), (1, .max), (.max, .max), (16384, 4097), (16384, 16384),
+        ]
+        for (width, height) in unusable {
             #expect(throws: BufferFault.sizeOutOfRange(width: width, height: height)) {
                 try Self.format(width, height)
             }

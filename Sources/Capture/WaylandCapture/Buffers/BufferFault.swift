@@ -5,7 +5,7 @@ import MediaTypes
 enum BufferFault: Error, Equatable, CustomStringConvertible {
     /// The format isn't one that is read.
     case unsupportedFormat(String)
-    /// A side is 0, or longer than the longest.
+    /// A side is 0 or longer than the longest, or there are too many pixels.
     case sizeOutOfRange(width: UInt32, height: UInt32)
     /// There is no block of memory.
     case noMemory
@@ -34,7 +34,8 @@ enum BufferFault: Error, Equatable, CustomStringConvertible {
         switch self {
         case .unsupportedFormat(let name): "pixels in format \(name); BGRx, BGRA, RGBx and RGBA can be read"
         case .sizeOutOfRange(let width, let height):
-            "a picture of \(width)x\(height); each side may have 1 to \(CastFormat.maxSide) pixels"
+            "a picture of \(width)x\(height); each side may have 1 to \(CastFormat.maxSide) pixels, and all of it "
+                + "\(CastFormat.maxPixels)"
         case .noMemory: "a buffer without memory"
         case .unsupportedMemory(let kind):
             kind == Self.dmaBuf ? "a picture in the memory of a graphics card (DMA-BUF)" : "memory of kind \(kind)"

@@ -13,6 +13,9 @@ struct CastFormat: Equatable {
 
     /// The longest side.
     static let maxSide = shim_max_side
+    /// The most pixels: twice as many as the highest level of H.264 allows, because pictures may be scaled. Each takes
+    /// four bytes of memory.
+    static let maxPixels: UInt32 = 1 << 26
     /// All formats have four.
     static let bytesPerPixel = 4
 
@@ -29,7 +32,9 @@ struct CastFormat: Equatable {
             let name = shim_format_name(number).map { String(cString: $0) }
             throw .unsupportedFormat(name ?? "number \(number)")
         }
-        guard (1...Self.maxSide).contains(width), (1...Self.maxSide).contains(height) else {
+        // The product of two such sides fits into 32 bits.
+        let isPossible = (1...Self.maxSide).contains(width) && (1...Self.maxSide).contains(height)
+        guard isPossible, width * height <= Self.maxPixels else {
             throw .sizeOutOfRange(width: width, height: height)
         }
         size = PictureSize(width: Int(width), height: Int(height))

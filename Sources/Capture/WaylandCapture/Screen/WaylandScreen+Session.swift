@@ -41,7 +41,7 @@ extension WaylandScreen {
     /// Why the pictures have ended. A desktop that stops sharing ends both stream and session, in any order, and only
     /// the session's end says that sharing mustn't begin again.
     func reason(for failure: CastError) -> any ScreenError {
-        guard let session, failure.endReason == .displayLost else { return failure }
+        guard let session, failure.mayBeWanted else { return failure }
         let end = MonotonicTime.now() + Self.reasonTimeout
         while endOfSession == nil, MonotonicTime.now() < end {
             waitForEvents(on: session.fileDescriptor, session.events, until: min(end, session.deadline))

@@ -119,8 +119,10 @@ public final class WaylandScreen: ScreenSource {
             connection.iterate()
             session?.process()
         }
-        if let end = endOfSession { throw .screen(end) }
+        // A compositor that has lost PipeWire closes the session, too, so that the loss has to be known first.
+        if endOfSession != nil { connection.iterate() }
         if let failure = stream.failure { throw .screen(reason(for: failure)) }
+        if let end = endOfSession { throw .screen(end) }
         guard let picture = stream.newest, picture.size != size else { return false }
         do throws(CastError) {
             kept = try Self.memory(picture.size)

@@ -12,8 +12,10 @@ public enum CastError: ScreenError, Equatable {
     case remote(code: Int32)
     /// PipeWire reports this error of the stream.
     case stream(String)
-    /// The stream has ended, because its node was removed or PipeWire was stopped; with PipeWire's reason, if any.
-    case ended(String?)
+    /// The stream has ended, because its node was removed.
+    case ended
+    /// PipeWire has ended the connection, because it was stopped; with the reason that libpipewire reports.
+    case disconnected(String)
     /// The pictures are in a format that can't be read.
     case format(String)
     /// No picture arrived; `reason` is what was wrong with those that can't be used, or the stream's state.
@@ -26,7 +28,8 @@ public enum CastError: ScreenError, Equatable {
         case .library(let call, let code): "\(call) of libpipewire failed: \(String(cString: strerror(code)))"
         case .remote(let code): "the desktop's connection to PipeWire can't be used: \(String(cString: strerror(code)))"
         case .stream(let text): "PipeWire reports an error: \(text)"
-        case .ended(let text): "the desktop has ended the screen cast" + (text.map { ": \($0)" } ?? "")
+        case .ended: "the desktop has ended the screen cast"
+        case .disconnected(let text): "PipeWire has ended: \(text)"
         case .format(let text): "the desktop sends \(text)"
         case .noPicture(let node, let reason): "PipeWire node \(node) sends no picture: \(reason)"
         case .noMemory(let size): "there is not enough memory for a picture of \(size)"
@@ -37,20 +40,28 @@ public enum CastError: ScreenError, Equatable {
     var isFinal: Bool {
         switch self {
         case .stream, .ended, .noPicture: false
-        case .library, .remote, .format, .noMemory: true
+        case .library, .remote, .disconnected, .format, .noMemory: true
+        }
+    }
+
+    /// Whether the reason may be that the desktop has stopped sharing.
+    var mayBeWanted: Bool {
+        switch self {
+        case .ended, .stream: true
+        case .library, .remote, .disconnected, .format, .noPicture, .noMemory: false
         }
     }
 
     public var kind: LinkTransportError.Kind {
         switch self {
         case .library, .noMemory: .system
-        case .remote, .stream, .ended, .format, .noPicture: .unavailable
+        case .remote, .stream, .ended, .disconnected, .format, .noPicture: .unavailable
         }
     }
 
     public var endReason: EndReason {
         switch self {
-        case .ended, .stream: .displayLost
+        case .ended, .disconnected, .stream: .displayLost
         case .library, .remote, .format, .noPicture, .noMemory: .other
         }
     }

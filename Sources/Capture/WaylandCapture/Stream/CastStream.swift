@@ -87,7 +87,8 @@ final class CastStream {
     /// How far the stream is, in PipeWire's words.
     var state: String {
         guard let stream else { return "closed" }
-        return String(cString: pw_stream_state_as_string(pw_stream_get_state(stream, nil)))
+        let name = String(cString: pw_stream_state_as_string(pw_stream_get_state(stream, nil)))
+        return format == nil ? "\(name), and no format was agreed on" : name
     }
 
     /// Passes the newest picture to `body`, with the parts of it that may have changed since the last one that was
@@ -141,7 +142,9 @@ final class CastStream {
         if state == PW_STREAM_STATE_ERROR {
             failure = failure ?? .stream(text ?? "unknown")
         } else if state == PW_STREAM_STATE_UNCONNECTED {
-            failure = failure ?? .ended(text)
+            // libpipewire gives a reason only if the connection is gone.
+            if let text { failure = failure ?? .disconnected(text) }
+            failure = failure ?? .ended
         }
     }
 
