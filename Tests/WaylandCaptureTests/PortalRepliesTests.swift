@@ -135,9 +135,9 @@ struct PortalRepliesTests {
     func errors() {
         let errors: [PortalError] = [
             .noBus(code: 2), .noPortal, .noBackend, .versionTooLow(3), .noSuchSource(.virtual, available: .monitor),
-            .cancelled, .refused, .closed, .portalGone, .busGone, .timedOut(call: "Start"),
-            .callFailed(call: "Start", error: "e"), .malformed("streams"), .tokenNotWritten(path: "p", code: 13),
-            .system(call: "Start", code: 9),
+            .noCompositor(path: "p"), .cancelled, .refused, .notRestored, .closed, .portalGone, .busGone,
+            .timedOut(call: "Start"), .callFailed(call: "Start", error: "e"), .malformed("streams"),
+            .tokenNotWritten(path: "p", code: 13), .system(call: "Start", code: 9),
         ]
         for error in errors { #expect(!error.description.isEmpty && !error.description.contains("\n")) }
         #expect(

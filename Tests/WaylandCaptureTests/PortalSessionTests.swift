@@ -90,6 +90,19 @@ struct PortalSessionTests {
         }
     }
 
+    @Test("that isn't opened with a token may be tried again, unless the user has cancelled it")
+    func notRestored() throws {
+        let desktop = try WaylandDesktop()
+        let first = begin(desktop)
+        _ = try first.open()
+        let token = try #require(first.restoreToken)
+        try desktop.tell("answer 2")
+        #expect(throws: PortalError.notRestored) { _ = try begin(desktop, token: token).open() }
+        #expect(PortalError.notRestored.kind == .unavailable)
+        try desktop.tell("answer 1")
+        #expect(throws: PortalError.cancelled) { _ = try begin(desktop, token: token).open() }
+    }
+
     @Test("isn't opened if the user cancels or the desktop refuses, and waits for the user as long as the caller does")
     func declined() throws {
         let desktop = try WaylandDesktop()

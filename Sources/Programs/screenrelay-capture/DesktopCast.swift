@@ -14,7 +14,12 @@ enum DesktopCast {
         _ options: CaptureOptions, orUntil stop: Int32, log: EventLog
     ) throws(CaptureError) -> PortalSession? {
         let sources = sources(of: options)
-        let tokens = RestoreTokens { name in getenv(name).map { String(cString: $0) } }
+        let tokens = RestoreTokens(environment: variable)
+        do throws(PortalError) {
+            try Compositor.check(environment: variable)
+        } catch {
+            throw .screen(error)
+        }
         let session = PortalSession(
             sources: sources, restoreToken: options.asks ? nil : tokens?.token(for: sources))
         do throws(PortalError) {
@@ -37,7 +42,7 @@ enum DesktopCast {
     ///     lacks PipeWire    its socket isn't there
     static func check(_ options: CaptureOptions) -> ExitCode {
         report(sources(of: options)) { available in
-            let folder = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) } ?? ""
+            let folder = variable("XDG_RUNTIME_DIR") ?? ""
             let lacks = access("\(folder)/pipewire-0", F_OK) == 0 ? "" : "lacks PipeWire\n"
             return "sources \(available)\n" + lacks
         }
@@ -52,6 +57,8 @@ enum DesktopCast {
             return "To choose in the desktop's dialog:\n\(table.text)"
         }
     }
+
+    private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
     private static let all: PortalSourceTypes = [.monitor, .window]
 

@@ -5,6 +5,8 @@ public import LinkTransport
 
 /// The reason why the desktop's portal can't share a screen, or no longer does.
 public enum PortalError: ScreenError, Equatable {
+    /// No compositor answers at this socket.
+    case noCompositor(path: String)
     /// There is no user bus; `code` is an errno.
     case noBus(code: Int32)
     /// No portal is on the bus, and none can be started.
@@ -19,6 +21,8 @@ public enum PortalError: ScreenError, Equatable {
     case cancelled
     /// The desktop has ended the request in another way.
     case refused
+    /// The desktop has ended the request in another way, although the restore token is one that it has given.
+    case notRestored
     /// The desktop has ended the session, for example because the user has stopped it there.
     case closed
     /// The portal has left the bus.
@@ -38,6 +42,7 @@ public enum PortalError: ScreenError, Equatable {
 
     public var description: String {
         switch self {
+        case .noCompositor(let path): "no Wayland compositor answers at '\(path)' (WAYLAND_DISPLAY)"
         case .noBus(let code):
             "there is no user bus (DBUS_SESSION_BUS_ADDRESS): \(String(cString: strerror(code)))"
         case .noPortal: "there is no desktop portal on the user bus; install xdg-desktop-portal"
@@ -51,6 +56,7 @@ public enum PortalError: ScreenError, Equatable {
             "the desktop portal can't share this source (\(wanted)); it can share: \(available)"
         case .cancelled: "the desktop's dialog was cancelled"
         case .refused: "the desktop refused to share the screen"
+        case .notRestored: "the desktop refused to share again what it has shared before"
         case .closed: "the desktop has stopped sharing the screen"
         case .portalGone: "the desktop portal has ended"
         case .busGone: "the user bus has ended the connection"

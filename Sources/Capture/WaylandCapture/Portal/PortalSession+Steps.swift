@@ -89,7 +89,7 @@ extension PortalSession {
             case .reading, .connecting: break
             }
         } catch {
-            end(error)
+            end(error == .refused && givenToken != nil ? .notRestored : error)
         }
     }
 

@@ -17,6 +17,8 @@ public final class CaptureSupervisor: Sendable {
     private static let goodRun = Interval.seconds(1)
     private static let firstPause = Interval.milliseconds(100)
     private static let maxPauseAfterArrival = Interval.milliseconds(500)
+    /// The longest pause while there is no desktop: its session often ends and begins again while viewers wait.
+    private static let maxPauseWithoutDesktop = Interval.milliseconds(1500)
     /// The exit codes of a capture that isn't restarted even if it ran: its window is gone (EX_NOINPUT of sysexits), or
     /// the user has declined or stopped it in the desktop (EX_TEMPFAIL).
     private static let finalCodes: [Int32] = [66, 75]
@@ -51,6 +53,8 @@ public final class CaptureSupervisor: Sendable {
         let launch = Launch(program.path, program.arguments + ["--link", "fd:\(Self.linkDescriptor)"])
         let started = NamedThread("supervisor") { [weak self] in
             let isStopped = { self?.isStopped.isSet ?? true }
+            let isDesktop = confinement.resource == .desktop
+            let maxPause = isDesktop ? Self.maxPauseWithoutDesktop : program.maxPause
             // One group for all runs of the capture. It is removed when this thread ends.
             let group = confinement.memory == .unlimited ? nil : MemoryGroup.make(for: confinement.resource)
             var pause = Interval.zero
@@ -77,7 +81,7 @@ public final class CaptureSupervisor: Sendable {
                         return
                     }
                     // The missing resource (processes, descriptors) may become free again.
-                    pause = Self.longer(pause, atMost: program.maxPause)
+                    pause = Self.longer(pause, atMost: maxPause)
                     Self.wait(pause, on: wake, isStopped)
                     continue
                 }
@@ -106,7 +110,7 @@ public final class CaptureSupervisor: Sendable {
                 lastEnd = status
                 Self.wait(pause, on: wake, isStopped)
                 pause = Self.longer(
-                    pause, atMost: capture.hasArrived ? Self.maxPauseAfterArrival : program.maxPause)
+                    pause, atMost: capture.hasArrived ? Self.maxPauseAfterArrival : maxPause)
             }
         }
         guard let started else { throw .system("no thread left for a supervisor") }

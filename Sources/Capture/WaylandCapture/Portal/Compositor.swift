@@ -1,0 +1,58 @@
+import Clocks
+import Glibc
+import MediaTypes
+import Threading
+
+/// The Wayland compositor of this session, to which nothing is shown.
+public enum Compositor {
+    /// Some sessions keep the socket while they start a compositor again.
+    private static let timeout = Interval.seconds(1)
+
+    /// Checks that the compositor answers; does nothing if `WAYLAND_DISPLAY` isn't set. Waits at most 1 s.
+    ///
+    /// Without a compositor, a portal fails to start a session as if it had refused it, and the restore token is used
+    /// up. The user would have to be asked again.
+    ///
+    /// - Parameter environment: returns the value of a variable.
+    /// - Throws: `noCompositor`.
+    public static func check(environment: (String) -> String?) throws(PortalError) {
+        guard let display = environment("WAYLAND_DISPLAY"), !display.isEmpty else { return }
+        let path = display.hasPrefix("/") ? display : (environment("XDG_RUNTIME_DIR") ?? "") + "/" + display
+        guard isAnswering(at: path) else { throw .noCompositor(path: path) }
+    }
+
+    private static func isAnswering(at path: String) -> Bool {
+        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+        let socket = Glibc.socket(AF_UNIX, type, 0)
+        guard socket >= 0 else { return false }
+        defer { close(socket) }
+        guard connect(socket, to: path) else { return false }
+        // wl_display.sync: the object 1, 12 bytes and the request 0, and the object 2, which reports that all is done.
+        let request: [UInt32] = [1, 12 << 16, 2]
+        let bytes = request.count * MemoryLayout<UInt32>.size
+        guard send(socket, request, bytes, Int32(MSG_NOSIGNAL)) == bytes else { return false }
+        let end = MonotonicTime.now() + timeout
+        repeat {
+            var first: UInt8 = 0
+            let count = recv(socket, &first, 1, 0)
+            if count >= 0 { return count > 0 }
+            guard errno == EAGAIN || errno == EINTR else { return false }
+            waitForEvents(on: socket, until: end)
+        } while MonotonicTime.now() < end
+        return false
+    }
+
+    private static func connect(_ socket: Int32, to path: String) -> Bool {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        // The last byte stays 0.
+        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return false }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        return withUnsafePointer(to: address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Glibc.connect(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        }
+    }
+}
