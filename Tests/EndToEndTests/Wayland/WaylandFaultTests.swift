@@ -1,0 +1,102 @@
+import CaptureLink
+import MediaTypes
+import Processes
+import TestScene
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// A desktop whose pictures are those of `faulty_cast.py` instead of a compositor's.
+    @Suite("A faulty Wayland desktop", .enabled(if: EndToEnd.isPossible && WaylandDesktop.isAvailable))
+    struct WaylandFaultTests {
+        private static let blue = SceneColor(0, 0, 255)
+        private static let unusable = "what the desktop sends can't be used: "
+        private let desktop: WaylandDesktop
+
+        init() throws { desktop = try WaylandDesktop(size: PictureSize(width: 640, height: 480)) }
+
+        /// A capture that has shown a correct picture in blue.
+        private func capture() throws -> LinkedCapture {
+            try desktop.tell("fault send color=0000ff")
+            let capture = try LinkedCapture(source: [], prefix: desktop.prefix())
+            try capture.wait(for: Self.blue, at: 320, 240, "the first picture")
+            return capture
+        }
+
+        @Test("each fault of a picture or a pointer is refused by name, and the next correct picture is shown")
+        func refused() throws {
+            let faults = [
+                ("stride=16", "rows of 16 bytes for pixels of 2560"),
+                ("stride=-2560", "rows of -2560 bytes for pixels of 2560"),
+                ("size=100", "pixels up to byte 1228800 of 100"),
+                ("offset=4000000000", "pixels up to byte 4001228800 of 1228800"),
+                ("crop=600,400,100,100", "a visible part of 100x100 at 600, 400 of a picture of 640x480"),
+                ("transform=1", "a picture that is rotated by 90 degrees"),
+                ("pointer=4000x4000,16000", "a pointer of 4000x4000; each side may have 384 pixels"),
+                ("pointer=384x384,1000000", "a pointer whose pixels aren't in the "),
+            ]
+            let capture = try capture()
+            for (index, (fault, text)) in faults.enumerated() {
+                try desktop.tell("fault send \(fault)")
+                try capture.wait(for: text) { capture.program.log.contains(Self.unusable + text) }
+                let color = SceneColor(255, UInt8(index * 32), 0)
+                let digits = String(0xFF_0000 | index * 32 << 8, radix: 16)
+                try desktop.tell("fault send color=\(digits)")
+                try capture.wait(for: color, at: 639, 479, "the picture after \(fault)")
+            }
+            #expect(capture.program.stop() == .exited(0))
+        }
+
+        @Test("damage outside the picture hides no change, and a file that is too short ends nothing")
+        func harmless() throws {
+            let capture = try capture()
+            try desktop.tell("fault send color=ff0000 damage=-5,-5,4000000000,4000000000")
+            try capture.wait(for: SceneColor(255, 0, 0), at: 0, 0, "the damaged picture")
+            try desktop.tell("fault send color=00ff00 file=4096")
+            try capture.wait(for: "the warning") {
+                capture.program.log.contains(Self.unusable + "a file of 4096 bytes for a buffer of 1228800")
+            }
+            try desktop.tell("fault send color=0000ff")
+            try capture.wait(for: Self.blue, at: 320, 240, "the next picture")
+        }
+
+        @Test("another size is followed, and one that is too large ends capture with 69")
+        func sizes() throws {
+            let capture = try capture()
+            try desktop.tell("fault format 8 320x240")
+            try desktop.tell("fault send color=ff0000")
+            try capture.wait(for: SceneColor(255, 0, 0), at: 160, 120, "the smaller picture")
+            #expect(capture.pictureSize == PictureSize(width: 320, height: 240))
+            try desktop.tell("fault format 8 16384x16384")
+            try expectEnd(of: capture, "the desktop sends a picture of 16384x16384; each side may have 1 to 16384 ")
+        }
+
+        @Test("an end in the middle ends capture with 69")
+        func ended() throws {
+            let capture = try capture()
+            try desktop.tell("end cast")
+            try expectEnd(of: capture, "the desktop has ended the screen cast")
+        }
+
+        @Test("a size of 0, and a format that isn't asked for, end a share with 69")
+        func noFormat() throws {
+            for format in ["8 0x0", "2 640x480"] {
+                try desktop.tell("fault format \(format)")
+                let share = try RunningProgram(
+                    "screenrelay", ["share"] + LinkSocket.hostOptions, prefix: desktop.prefix())
+                let status = try eventually("the end of the share") { share.child.poll() }
+                share.child.errorOutput?.waitForEnd(within: .seconds(2))
+                #expect(status == .exited(69))
+                #expect(share.log.contains("and no format was agreed on"), "\(share.log)")
+            }
+        }
+
+        private func expectEnd(of capture: LinkedCapture, _ text: String) throws {
+            try capture.wait(for: "the end") { capture.end != nil }
+            let status = try eventually("the end of capture") { capture.program.child.poll() }
+            capture.program.child.errorOutput?.waitForEnd(within: .seconds(2))
+            #expect(status == .exited(69))
+            #expect(capture.program.log.contains("--source wayland: " + text), "\(capture.program.log)")
+        }
+    }
+}
