@@ -408,7 +408,7 @@ let package = Package(
             [
                 "WaylandCapture", "CaptureEngine", "CPipeWire", "CaptureLink", "LinkTransport", "MediaTypes",
                 "TestSupport",
-            ], exclude: ["faulty_cast.py", "wayland_desktop.py"]),
+            ], exclude: ["faulty_cast.py", "wayland_desktop.py", "wayland_programs.py"]),
         tests("RateControlTests", ["RateControl", "MediaTypes", "TestSupport"]),
         tests(
             "CaptureEngineTests",

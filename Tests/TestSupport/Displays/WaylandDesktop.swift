@@ -30,7 +30,9 @@ public final class WaylandDesktop: Sendable {
             "/usr/libexec/xdg-permission-store",
         ]
         guard programs.allSatisfy({ ProgramLookup.path(of: $0) != nil }) else { return false }
-        let check = try? ChildProcess.run(Launch("/usr/bin/python3", [program, "--check"]), within: .seconds(90))
+        var launch = Launch("/usr/bin/python3", [program, "--check"])
+        launch.environment = ["PYTHONDONTWRITEBYTECODE": "1"]
+        let check = try? ChildProcess.run(launch, within: .seconds(90))
         return check?.status == .exited(0)
     }()
 
