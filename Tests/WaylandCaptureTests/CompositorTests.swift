@@ -35,4 +35,18 @@ struct CompositorTests {
         #expect(throws: PortalError.noCompositor(path: path)) { try check("wayland-0") }
         withExtendedLifetime(server) {}
     }
+
+    @Test("needs PipeWire too, whose socket may be left over from one that has ended")
+    func pipeWire() throws {
+        try PipeWireSocket.check { _ in nil }
+        let folder = try TemporaryFolder()
+        let path = folder.file("pipewire-0")
+        func check() throws(PortalError) {
+            try PipeWireSocket.check { ["XDG_RUNTIME_DIR": folder.path][$0] }
+        }
+        #expect(throws: PortalError.noPipeWire(path: path)) { try check() }
+        let server = try LinkListener(at: .unix(path: path))
+        try check()
+        withExtendedLifetime(server) {}
+    }
 }

@@ -135,7 +135,8 @@ struct PortalRepliesTests {
     func errors() {
         let errors: [PortalError] = [
             .noBus(code: 2), .noPortal, .noBackend, .versionTooLow(3), .noSuchSource(.virtual, available: .monitor),
-            .noCompositor(path: "p"), .cancelled, .refused, .notRestored, .closed, .portalGone, .busGone,
+            .noCompositor(path: "p"), .noPipeWire(path: "p"),
+            .cancelled, .refused, .notRestored, .closed, .portalGone, .busGone,
             .timedOut(call: "Start"), .callFailed(call: "Start", error: "e"), .malformed("streams"),
             .tokenNotWritten(path: "p", code: 13), .system(call: "Start", code: 9),
         ]

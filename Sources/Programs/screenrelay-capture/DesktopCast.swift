@@ -17,6 +17,7 @@ enum DesktopCast {
         let tokens = RestoreTokens(environment: variable)
         do throws(PortalError) {
             try Compositor.check(environment: variable)
+            try PipeWireSocket.check(environment: variable)
         } catch {
             throw .screen(error)
         }

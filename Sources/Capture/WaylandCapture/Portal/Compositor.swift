@@ -22,11 +22,8 @@ public enum Compositor {
     }
 
     private static func isAnswering(at path: String) -> Bool {
-        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
-        let socket = Glibc.socket(AF_UNIX, type, 0)
-        guard socket >= 0 else { return false }
+        guard let socket = connectedSocket(to: path) else { return false }
         defer { close(socket) }
-        guard connect(socket, to: path) else { return false }
         // wl_display.sync: the object 1, 12 bytes and the request 0, and the object 2, which reports that all is done.
         let request: [UInt32] = [1, 12 << 16, 2]
         let bytes = request.count * MemoryLayout<UInt32>.size
@@ -40,19 +37,5 @@ public enum Compositor {
             waitForEvents(on: socket, until: end)
         } while MonotonicTime.now() < end
         return false
-    }
-
-    private static func connect(_ socket: Int32, to path: String) -> Bool {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = Array(path.utf8)
-        // The last byte stays 0.
-        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return false }
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-        return withUnsafePointer(to: address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                Glibc.connect(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
-            }
-        }
     }
 }

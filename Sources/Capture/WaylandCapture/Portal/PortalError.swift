@@ -7,6 +7,8 @@ public import LinkTransport
 public enum PortalError: ScreenError, Equatable {
     /// No compositor answers at this socket.
     case noCompositor(path: String)
+    /// No PipeWire takes connections at this socket.
+    case noPipeWire(path: String)
     /// There is no user bus; `code` is an errno.
     case noBus(code: Int32)
     /// No portal is on the bus, and none can be started.
@@ -43,6 +45,7 @@ public enum PortalError: ScreenError, Equatable {
     public var description: String {
         switch self {
         case .noCompositor(let path): "no Wayland compositor answers at '\(path)' (WAYLAND_DISPLAY)"
+        case .noPipeWire(let path): "no PipeWire answers at '\(path)'"
         case .noBus(let code):
             "there is no user bus (DBUS_SESSION_BUS_ADDRESS): \(String(cString: strerror(code)))"
         case .noPortal: "there is no desktop portal on the user bus; install xdg-desktop-portal"
