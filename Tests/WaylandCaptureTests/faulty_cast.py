@@ -223,6 +223,7 @@ def main():
         time.sleep(0.01)
     print(f"node {node}", flush=True)
     lines, waiting = queue.Queue(), collections.deque()
+    plain, sent = None, 0.0
     threading.Thread(target=read, args=(lines,), daemon=True).start()
     while True:
         try:
@@ -238,8 +239,12 @@ def main():
                 waiting.append(dict(word.split("=") for word in words))
         if line:
             print(f"done {line}", flush=True)
+        # A picture that is sent before the link is active gets lost, so those without a fault are repeated.
+        if plain and not waiting and time.monotonic() > sent + 0.2:
+            waiting.append(plain)
         while waiting and cast.under_lock(lambda: cast.send(waiting[0])):
-            waiting.popleft()
+            values, sent = waiting.popleft(), time.monotonic()
+            plain = values if values.keys() == {"color"} else None
 
 
 def read(lines):

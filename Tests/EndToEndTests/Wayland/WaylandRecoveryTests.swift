@@ -22,7 +22,9 @@ extension EndToEnd {
             let share = try RunningProgram(
                 "screenrelay", ["share"] + LinkSocket.hostOptions, prefix: desktop.prefix(["HOME": home.path]))
             let link = try share.printedLink()
-            #expect(try LinkSnapshot(of: link).isFilled(with: SceneColor(0, 0, 255)))
+            try eventually("the first colour") {
+                try LinkSnapshot(of: link).isFilled(with: SceneColor(0, 0, 255)) ? () : nil
+            }
             let live = share.occurrences(of: "the source is live")
 
             for program in programs { try desktop.tell("end \(program)") }
