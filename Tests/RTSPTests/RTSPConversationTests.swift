@@ -153,8 +153,9 @@ struct RTSPConversationTests {
             guard case .receive(let index, let transport) = step else { throw Refused() }
             return (index, transport)
         }
-        guard case .announce(RTSPPlace(room: "live", track: "a")) = conversation.step(
-            for: try request("ANNOUNCE rtsp://h/live/a"))
+        guard
+            case .announce(RTSPPlace(room: "live", track: "a")) = conversation.step(
+                for: try request("ANNOUNCE rtsp://h/live/a"))
         else { throw Refused() }
         let place = RTSPPlace(room: "live", track: "a")
         _ = conversation.announced(try RTSPAnnouncement(parsing: Array(text.utf8)), at: place)
