@@ -12,7 +12,7 @@ import WebRTC
 protocol PublishableTracks: AnyObject, Sendable {
     /// The track with this name. Made if the room has none.
     func publishableTrack(_ name: String, in room: String) throws(HostError) -> HostedTrack
-    /// Removes a track without a publisher, unless it was not made for a publisher or has a new source.
+    /// Removes a track without a publisher, unless it was not made for a publisher, or has a new source or claim.
     func removeUnpublished(_ name: String, from room: String)
 }
 
@@ -173,7 +173,8 @@ extension ScreenRelayHost: PublishableTracks {
     }
 
     package func removeUnpublished(_ name: String, from room: String) {
-        guard let track = track(name, in: room), track.endsUnpublished, !track.ingest.hub.hasSource else { return }
+        guard let track = track(name, in: room), track.endsUnpublished, !track.ingest.hub.hasSource, !track.isClaimed
+        else { return }
         log.info("room \(room): no one has published \(name) for a while; removing the track")
         removeTrack(name, from: room)
     }

@@ -3,8 +3,9 @@ import Synchronization
 package import Threading
 
 /// The publishers of a server other than the host's own: which client may publish into which track, and what happens to
-/// a track whose publisher has left. Each track has one publisher at a time. A track that was made for a publisher
-/// stays for a while after the publisher has left, so that it can return and its viewers keep watching.
+/// a track whose publisher has left. Each track has one publisher at a time, of all such servers of the host. A track
+/// that was made for a publisher stays for a while after the publisher has left, so that it can return and its viewers
+/// keep watching.
 ///
 /// Methods may be called on any thread; ``start(_:body:)``, ``look(under:now:)`` and ``endAll(because:)`` are for the
 /// server's.
@@ -30,12 +31,11 @@ package final class ServedPublishers: Sendable {
         var publishers: [ServedPublisher] = []
         /// How many there have been, for their identifiers.
         var acceptedCount = 0
-        /// Tracks whose publisher has left, and when they are removed unless another one has come.
-        var left: [(track: HostedTrack, due: MonotonicTime)] = []
+        /// Tracks whose publisher has left, the number of its claim, and when they are removed unless another publisher
+        /// has claimed them since, over whichever protocol.
+        var left: [(track: HostedTrack, claim: Int, due: MonotonicTime)] = []
         /// When to look again whether publishers' links have expired, or their tracks have been removed.
         var looksAt = MonotonicTime.zero
-
-        func publishes(into track: HostedTrack) -> Bool { publishers.contains { $0.track === track } }
     }
 
     private let host: ScreenRelayHost
@@ -81,8 +81,7 @@ package final class ServedPublishers: Sendable {
         if let reason = host.sessionRefusal() { return .full(reason) }
         if let reason = full { return .full(reason) }
         guard let track = host.track(name(of: place), in: room) else { return nil }
-        let isTaken = track.hasSource || state.withLock { $0.publishes(into: track) }
-        return isTaken ? .taken(track: track.name) : nil
+        return track.hasSource || track.isClaimed ? .taken(track: track.name) : nil
     }
 
     private var full: String? {
@@ -107,19 +106,17 @@ package final class ServedPublishers: Sendable {
         do throws(HostError) {
             track = try host.publishableTrack(name(of: place), in: place.room ?? host.room)
         } catch {
-            throw .unusable("\(error)")
+            guard case .track(_, _, let reason) = error else { throw .unusable("\(error)") }
+            throw .unusable("the room can't have this track: \(reason)")
         }
-        let isFree = !track.hasSource
-        let publisher = state.withLock { state -> ServedPublisher? in
-            guard isFree, !state.publishes(into: track) else { return nil }
+        guard !track.hasSource, track.claim() else { throw .taken(track: track.name) }
+        return state.withLock { state -> ServedPublisher in
             state.acceptedCount += 1
             let id = "publisher-\(transport.rawValue.lowercased())-\(state.acceptedCount)"
             let publisher = ServedPublisher(id, into: track, from: address, onEnding: onEnding)
             state.publishers.append(publisher)
             return publisher
         }
-        guard let publisher else { throw .taken(track: track.name) }
-        return publisher
     }
 
     // MARK: Publishers
@@ -145,22 +142,24 @@ package final class ServedPublishers: Sendable {
     ///
     /// - Parameter access: the calling thread's.
     package func look(under access: ViewerAccess, now: MonotonicTime) {
-        let ended = state.withLock { state in
-            let ended = state.publishers.filter(\.isOver)
+        let ended = state.withLock { $0.publishers.filter(\.isOver) }
+        let left = ended.map { publisher in
+            (track: publisher.track, claim: publisher.track.giveBackClaim(), due: now + unpublished)
+        }
+        state.withLock { state in
             state.publishers.removeAll { publisher in ended.contains { $0 === publisher } }
-            for publisher in ended {
-                state.left.removeAll { $0.track === publisher.track }
-                state.left.append((track: publisher.track, due: now + unpublished))
-            }
-            return ended
+            state.left.removeAll { earlier in left.contains { $0.track === earlier.track } }
+            state.left += left
         }
         for publisher in ended { leave(publisher) }
         let due = state.withLock { state in
-            let due = state.left.filter { $0.due <= now }.map { $0.track }
+            let due = state.left.filter { $0.due <= now }
             state.left.removeAll { $0.due <= now }
-            return due.filter { !state.publishes(into: $0) }
+            return due
         }
-        for track in due { host.removeUnpublished(track.name, from: track.room) }
+        for (track, claim, _) in due where track.lastClaim == claim {
+            host.removeUnpublished(track.name, from: track.room)
+        }
         let publishers = state.withLock { state -> [ServedPublisher] in
             guard now >= state.looksAt else { return [] }
             state.looksAt = now + .seconds(1)
@@ -190,6 +189,9 @@ package final class ServedPublishers: Sendable {
             return all
         }
         for publisher in all { publisher.end(because: reason) }
-        for publisher in all { leave(publisher) }
+        for publisher in all {
+            leave(publisher)
+            _ = publisher.track.giveBackClaim()
+        }
     }
 }

@@ -37,7 +37,15 @@ public final class HostedTrack: Sendable {
     private let recorder = Mutex<LinkRecorder?>(nil)
     private let currentTag = Mutex(TrackTag())
     private let currentPublication = Mutex<TrackPublication?>(nil)
+    private let claims = Mutex(Claims())
     private let announceTag: @Sendable (TrackTag) -> Void
+
+    private struct Claims {
+        /// How many there have been.
+        var count = 0
+        /// Whether the last one holds.
+        var isHeld = false
+    }
 
     /// A track without sources, whose viewers `media` serves. `signalling`, which must be given the track before the
     /// track gets a source, notifies viewers of the source, its pointer and its sound.
@@ -159,6 +167,31 @@ public final class HostedTrack: Sendable {
     package var publication: TrackPublication? { currentPublication.withLock { $0 } }
     /// Sets what the track's publisher sends, or nil when it leaves.
     package func describe(_ publication: TrackPublication?) { currentPublication.withLock { $0 = publication } }
+
+    /// Claims the track for a publisher over another protocol than WHIP, which has no frame yet. Returns false if
+    /// another one has claimed it, over whichever protocol.
+    func claim() -> Bool {
+        claims.withLock { claims in
+            if claims.isHeld { return false }
+            claims.count += 1
+            claims.isHeld = true
+            return true
+        }
+    }
+
+    /// Gives the claim back. Returns its number.
+    func giveBackClaim() -> Int {
+        claims.withLock { claims in
+            claims.isHeld = false
+            return claims.count
+        }
+    }
+
+    /// Whether a publisher over another protocol than WHIP has claimed the track.
+    var isClaimed: Bool { claims.withLock { $0.isHeld } }
+    /// The number of the last claim.
+    var lastClaim: Int { claims.withLock { $0.count } }
+
     /// The source's current state, as announced to viewers.
     public var sourceState: SourceState { ingest.hub.sourceState }
     /// The round-trip time and clock offset of a source that is connected over TCP, if they are known.
