@@ -11,10 +11,13 @@ final class RTSPFeed: Sendable {
         case picture(CodedFrame, shown: Interval)
         case sound([UInt8], heard: Interval, until: Interval)
 
+        /// What it takes in memory besides its media, roughly: a client may send packets of one byte.
+        private static let overhead = 128
+
         fileprivate var byteCount: Int {
             switch self {
-            case .picture(let frame, _): frame.bytes.count
-            case .sound(let bytes, _, _): bytes.count
+            case .picture(let frame, _): frame.bytes.count + Self.overhead
+            case .sound(let bytes, _, _): bytes.count + Self.overhead
             }
         }
     }
