@@ -33,7 +33,7 @@ struct RTMPHandshake: Sendable {
             let own = [UInt8](repeating: 0, count: 8) + (8..<Self.blockSize).map { UInt8(truncatingIfNeeded: $0) }
             return [Self.version] + own + kept[1...Self.blockSize]
         }
-        // C2 repeats S1; a client that repeats it wrongly harms nobody.
+        // C2 repeats S1. Whether it does so correctly doesn't matter.
         isDone = kept.count > 2 * Self.blockSize
         return nil
     }

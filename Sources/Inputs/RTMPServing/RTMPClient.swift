@@ -50,7 +50,7 @@ final class RTMPClient {
     /// The encoder's name, if the client tells it.
     var encoder: String? { conversation.encoder }
 
-    /// Receives what has arrived, and sends what waits. `events` are those that have come.
+    /// Receives what has arrived, and sends what waits. `events` are what `poll` has reported.
     func exchange(_ events: Int32, _ buffer: inout [UInt8], now: MonotonicTime) {
         guard !isOver else { return }
         do throws(LinkTransportError) {

@@ -124,7 +124,7 @@ final class SRTCaller {
     deinit { close() }
 
     /// Waits for the next packet, and writes its contents into `buffer`, which has room for 1456 bytes or more. Returns
-    /// how many there are; 0 if none has come so far; nil at the end.
+    /// how many there are; 0 if none has arrived so far; nil at the end.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
         let bytes = buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
         let count = srt_recvmsg(socket, bytes, Int32(clamping: buffer.count))

@@ -55,7 +55,7 @@ final class SRTLoop {
         }
     }
 
-    /// Claims the track for a caller. The gate has admitted the caller, but another one may have come meanwhile.
+    /// Claims the track for a caller. The gate has admitted the caller, but another one may have arrived meanwhile.
     private func claim(for caller: SRTCaller) throws(SRTRefusal) -> ServedPublisher {
         let place = try StreamID.place(in: caller.streamID)
         if let refusal = served.refusal(of: caller.address, to: place, under: access) { throw SRTRefusal(refusal) }

@@ -51,7 +51,7 @@ final class RTSPRecording {
         awaitedUntil = now + limits.announcement
     }
 
-    /// The addresses that datagrams of its streams come from: nobody else can send any for it.
+    /// The addresses that datagrams of its streams come from. Others are ignored.
     var addresses: [TransportAddress] {
         ways.keys.sorted().flatMap { index -> [TransportAddress] in
             if case .datagrams(let rtp, let rtcp)? = ways[index] { [rtp, rtcp] } else { [] }
@@ -85,7 +85,7 @@ final class RTSPRecording {
             stream: stream, reports: ReportSchedule(start: now + ReportSchedule.interval))
     }
 
-    /// Begins to pass on what arrives, or goes on after a pause. Returns false if no thread or descriptor is left.
+    /// Begins to pass on what arrives, or resumes after a pause. Returns false if no thread or descriptor is left.
     func begin(now: MonotonicTime) -> Bool {
         if feed == nil {
             let sound = ways.keys.compactMap { announcement.streams[$0].sound }.first

@@ -39,7 +39,7 @@ enum DesktopCast {
 
     /// The output of `--check`: lines for `screenrelay doctor`, or one line that says why nothing can be shared.
     ///
-    ///     sources NAMES     what the desktop can share of what is wanted, as in "monitor, window"
+    ///     sources NAMES     what the desktop can share of what is wanted, for example "monitor, window"
     ///     lacks PipeWire    its socket isn't there
     static func check(_ options: CaptureOptions) -> ExitCode {
         report(sources(of: options)) { available in

@@ -140,7 +140,7 @@ static inline int shim_read_format(const struct spa_pod *param, struct shim_vide
     return 0;
 }
 
-/// The name of a video format, as in BGRx; NULL if it has none.
+/// The name of a video format, for example BGRx; NULL if it has none.
 static inline const char *shim_format_name(uint32_t format) {
     return spa_debug_type_find_short_name(spa_type_video_format, format);
 }

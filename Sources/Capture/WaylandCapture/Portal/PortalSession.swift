@@ -92,7 +92,7 @@ public final class PortalSession {
     /// The time at which `process` has something to do even if nothing arrives.
     public var deadline: MonotonicTime { min(bus.deadline, limit) }
 
-    /// Reads what the portal has sent, and goes on. Never waits.
+    /// Reads what the portal has sent, and continues. Never waits.
     public func process() {
         if !hasEnded {
             if !bus.process() {

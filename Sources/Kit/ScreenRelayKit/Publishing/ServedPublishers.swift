@@ -121,8 +121,8 @@ package final class ServedPublishers: Sendable {
 
     // MARK: Publishers
 
-    /// Runs `body`, which feeds the track until the publisher ends, on a thread of its own, so that decoding holds back
-    /// nobody else. Lists the publisher among the participants of the room. Returns false if the process has no thread
+    /// Runs `body`, which feeds the track until the publisher ends, on its own thread, so that decoding delays no other
+    /// client. Lists the publisher among the participants of the room. Returns false if the process has no thread
     /// left: the publisher then has to end, and its track is given back.
     package func start(_ publisher: ServedPublisher, body: @escaping @Sendable () -> Void) -> Bool {
         let name = "\(transport.rawValue.lowercased()) publisher"

@@ -15,7 +15,7 @@ struct RTMPOption {
             + "one",
         alsoSoughtAs: ["obs", "publish"])
 
-    /// Nil if nobody is accepted.
+    /// Nil if no publisher is accepted.
     private let address: ListenAddress?
     private let label: String
 

@@ -19,7 +19,7 @@ struct SRTOption {
             "publishers over SRT must encrypt with this passphrase: the first line of this file, of 10 to 79 bytes, "
             + "which only this user can read")
 
-    /// Nil if nobody is accepted.
+    /// Nil if no publisher is accepted.
     private let address: ListenAddress?
     private let passphrase: String?
     private let label: String
