@@ -6,7 +6,7 @@ import tempfile
 
 from .display import Display
 from .processes import Failure, Process, printed_link
-from .scene import ShownScene
+from .shown_scene import ShownScene
 
 #: Chromium's window holds a picture of this size almost pixel by pixel.
 SIZE = (1280, 720)

@@ -6,7 +6,7 @@ import signal
 import time
 
 from .processes import Failure, Missing, Process, thread_times
-from .scene import ShownScene
+from .shown_scene import ShownScene
 
 
 class Display:

@@ -3,7 +3,7 @@
 import os
 
 from capture_bench.processes import now_ns
-from capture_bench.scene import ShownScene
+from capture_bench.shown_scene import ShownScene
 
 from . import sharpness
 from .course import Stage

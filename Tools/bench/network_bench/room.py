@@ -5,7 +5,7 @@ import subprocess
 
 from capture_bench.display import Display
 from capture_bench.processes import Failure, Process, control_answer, printed_link, thread_times
-from capture_bench.scene import ShownScene
+from capture_bench.shown_scene import ShownScene
 
 PORT, UDP_PORT = 8080, 8189
 

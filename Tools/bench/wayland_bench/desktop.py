@@ -9,7 +9,7 @@ import tempfile
 
 from capture_bench.bench import REPOSITORY
 from capture_bench.processes import Failure, Process, thread_times
-from capture_bench.scene import ShownScene
+from capture_bench.shown_scene import ShownScene
 from network_bench.room import children
 
 TESTS = os.path.join(REPOSITORY, "Tests", "WaylandCaptureTests", "wayland_desktop.py")

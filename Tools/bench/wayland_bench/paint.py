@@ -12,7 +12,7 @@ from capture_bench.limits import at_most
 from capture_bench.processes import Failure, Process
 from capture_bench.report import Section
 from capture_bench.run import record
-from capture_bench.scene import ShownScene
+from capture_bench.shown_scene import ShownScene
 from capture_bench.timing import share
 from latency_bench import framebuffer
 
