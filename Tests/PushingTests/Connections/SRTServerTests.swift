@@ -10,12 +10,14 @@ import Testing
 
 @Suite("Pushing to srt-live-transmit", .enabled(if: FFmpeg.isAvailable && SRTRelay.isAvailable), .serialized)
 struct SRTServerTests {
+    private let turn: SRTTurn
     private let folder: TemporaryFolder
     private let host: ScreenRelayHost
     private let track: CustomVideoTrack
     private let pictures: LoopedPictures
 
     init() throws {
+        turn = try SRTTurn()
         folder = try TemporaryFolder()
         host = try ScreenRelayHost(HostConfiguration())
         let pictures = LoopedPictures(AccessUnitBuilder.accessUnits(inAnnexB: try TestStreams.small.bytes()))
