@@ -12,14 +12,12 @@ import VideoDecoding
 
 @Suite("Publishers over SRT", .enabled(if: FFmpeg.isAvailable), .serialized)
 struct SRTPublisherTests {
-    private let turn: SRTTurn
     private let folder: TemporaryFolder
     private let host: ScreenRelayHost
     private let lines = LoggedLines()
     private let token = "presenting"
 
     init() throws {
-        turn = try SRTTurn()
         folder = try TemporaryFolder()
         var configuration = HostConfiguration()
         configuration.token = "viewing"
