@@ -136,7 +136,7 @@ let package = Package(
         shell(
             "Codecs", "MediaFiles",
             [
-                "CLibAV", "Clocks", "ByteCoding", "H264", "LibAVMessages", "Opus", "Threading", "VideoDecoding",
+                "CLibAV", "CSRT", "Clocks", "ByteCoding", "H264", "LibAVMessages", "Opus", "Threading", "VideoDecoding",
                 "MediaTypes",
             ]),
         shell("Codecs", "PictureFiles", ["CLibAV", "LibAVMessages", "MediaTypes", "ColorConversion"]),

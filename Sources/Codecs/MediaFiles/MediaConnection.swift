@@ -38,13 +38,13 @@ public final class MediaConnection: Sendable {
     /// Whether the time is over.
     public var isLate: Bool { now.nanoseconds > deadline.load(ordering: .relaxed) }
 
-    /// Keeps the socket of a connection over SRT.
-    func connected(by socket: SRTSocket?) { self.socket.store(socket?.number ?? -1, ordering: .relaxed) }
+    /// Keeps the socket of a connection over SRT; -1 for another protocol.
+    func connected(bySRT socket: Int32) { self.socket.store(socket, ordering: .relaxed) }
 
     /// libsrt's counters, if the connection is over SRT. May be called on any thread.
     public var counters: SRTCounters? {
-        let number = socket.load(ordering: .relaxed)
-        return number < 0 ? nil : SRTSocket(number: number).counters
+        let socket = socket.load(ordering: .relaxed)
+        return socket < 0 ? nil : SRTCounters(of: socket)
     }
 
     /// The callback that libavformat calls while it waits, about ten times per second.

@@ -93,10 +93,8 @@ public final class MediaFileWriter: MediaWriter {
     private func open(_ address: String, _ protocolOptions: [String: String]) throws(MediaFileError) {
         var options: OpaquePointer?
         defer { av_dict_free(&options) }
-        var sendBuffer = Self.usualSendBuffer
         if connection != nil {
-            if address.hasPrefix("srt:") { sendBuffer = SRTSocket.uniqueSendBuffer(near: sendBuffer) }
-            av_dict_set_int(&options, "send_buffer_size", sendBuffer, 0)
+            av_dict_set_int(&options, "send_buffer_size", Self.usualSendBuffer, 0)
             Certificates.check(in: &options)
         }
         for (name, value) in protocolOptions { av_dict_set(&options, name, value, 0) }
@@ -115,10 +113,13 @@ public final class MediaFileWriter: MediaWriter {
             if descriptor >= 0 { place = "file:/proc/self/fd/\(descriptor)" }
         }
         LibAVMessage.clear()
-        let opened = avio_open2(
-            &context.pointee.pb, place, AVIO_FLAG_WRITE, &context.pointee.interrupt_callback, &options)
+        var opened: Int32 = 0
+        let socket = socketOfSRT {
+            opened = avio_open2(
+                &context.pointee.pb, place, AVIO_FLAG_WRITE, &context.pointee.interrupt_callback, &options)
+        }
         if opened < 0 { throw MediaFileError(connecting: opened) }
-        if let connection, address.hasPrefix("srt:") { connection.connected(by: SRTSocket(sendBuffer: sendBuffer)) }
+        connection?.connected(bySRT: socket)
     }
 
     /// Returns the bytes written since the last piece: the header before the first frame, or a fragment.
