@@ -1,54 +1,38 @@
 /// The names of codecs that can't be published, for people.
 enum Codec {
-    /// The reason for refusing video with one of FLV's codec identifiers (FLV section E.4.3.1).
+    /// FLV's codec identifiers (FLV section E.4.3.1).
+    private static let videoIdentifiers: [UInt8: String] = [
+        2: "Sorenson H.263", 3: "Screen Video", 4: "VP6", 5: "VP6", 6: "Screen Video", 12: "H.265", 13: "AV1",
+    ]
+    /// FLV's sound formats (FLV section E.4.2.1).
+    private static let soundFormats: [UInt8: String] = [
+        0: "PCM", 1: "ADPCM", 2: "MP3", 3: "PCM", 4: "Nellymoser", 5: "Nellymoser", 6: "Nellymoser", 7: "G.711",
+        8: "G.711", 11: "Speex", 13: "Opus", 14: "MP3",
+    ]
+    /// The four letters of enhanced messages. Others are their own names.
+    private static let fourCCs = [
+        "hvc1": "H.265", "av01": "AV1", "vp08": "VP8", "vp09": "VP9", "vvc1": "H.266", "fLaC": "FLAC", ".mp3": "MP3",
+    ]
+
+    /// The reason for refusing video with one of FLV's codec identifiers.
     static func refusal(ofVideo identifier: UInt8) -> String {
-        let name =
-            switch identifier {
-            case 2: "Sorenson H.263"
-            case 3, 6: "Screen Video"
-            case 4, 5: "VP6"
-            case 12: "H.265"
-            case 13: "AV1"
-            default: "a video codec with the number \(identifier)"
-            }
-        return video(name)
+        video(videoIdentifiers[identifier] ?? "a video codec with the number \(identifier)")
     }
 
     /// The reason for refusing video with the four letters of an enhanced message.
-    static func refusal(ofVideo letters: ArraySlice<UInt8>) -> String {
-        let text = self.text(letters)
-        let name =
-            switch text {
-            case "hvc1": "H.265"
-            case "av01": "AV1"
-            case "vp08": "VP8"
-            case "vp09": "VP9"
-            case "vvc1": "H.266"
-            default: text
-            }
-        return video(name)
-    }
+    static func refusal(ofVideo letters: ArraySlice<UInt8>) -> String { video(name(of: letters)) }
 
-    /// The reason for refusing audio with one of FLV's sound formats (FLV section E.4.2.1).
+    /// The reason for refusing audio with one of FLV's sound formats.
     static func refusal(ofAudio format: UInt8) -> String {
-        let name =
-            switch format {
-            case 0, 3: "PCM"
-            case 1: "ADPCM"
-            case 2, 14: "MP3"
-            case 4, 5, 6: "Nellymoser"
-            case 7, 8: "G.711"
-            case 11: "Speex"
-            case 13: "Opus"
-            default: "an audio codec with the number \(format)"
-            }
-        return audio(name)
+        audio(soundFormats[format] ?? "an audio codec with the number \(format)")
     }
 
     /// The reason for refusing audio with the four letters of an enhanced message.
-    static func refusal(ofAudio letters: ArraySlice<UInt8>) -> String {
+    static func refusal(ofAudio letters: ArraySlice<UInt8>) -> String { audio(name(of: letters)) }
+
+    private static func name(of letters: ArraySlice<UInt8>) -> String {
         let text = self.text(letters)
-        return audio(text == "fLaC" ? "FLAC" : text == ".mp3" ? "MP3" : text)
+        return fourCCs[text] ?? text
     }
 
     private static func video(_ name: String) -> String { "the video is \(name); set the encoder to H.264" }
