@@ -24,11 +24,11 @@ struct RTMPServerTests {
         configuration.token = "viewing"
         configuration.presentingToken = token
         host = try ScreenRelayHost(configuration)
-        var limits = RTMPServerLimits()
+        var limits = PublisherLimits()
         limits.greeting = .seconds(2)
         limits.unpublished = .milliseconds(100)
-        limits.connections = 100
-        server = try RTMPServer(host, at: ListenAddress(address: "127.0.0.1", port: 0), limits: limits, log: lines.log)
+        server = try RTMPServer(
+            host, at: ListenAddress(address: "127.0.0.1", port: 0), limits: limits, connections: 100, log: lines.log)
     }
 
     private func stop() {
@@ -190,7 +190,7 @@ struct RTMPServerTests {
     @Test("are not read while they have sent more than their rate")
     func rate() throws {
         defer { stop() }
-        var limits = RTMPServerLimits()
+        var limits = PublisherLimits()
         // What comes first is paid for only after hours.
         limits.bytesPerSecond = 1
         limits.silence = .seconds(1)

@@ -23,7 +23,7 @@ struct RTSPPublisherTests {
         configuration.presentingToken = "presenting"
         host = try ScreenRelayHost(configuration)
         var limits = RTSPServerLimits()
-        limits.unpublished = .milliseconds(100)
+        limits.publishing.unpublished = .milliseconds(100)
         server = try RTSPServer(host, at: ListenAddress(address: "127.0.0.1", port: 0), limits: limits, log: lines.log)
     }
 

@@ -26,9 +26,9 @@ struct SRTPublisherTests {
     }
 
     private func serve(
-        passphrase: String? = nil, _ change: (inout SRTServerLimits) -> Void = { _ in }
+        passphrase: String? = nil, _ change: (inout PublisherLimits) -> Void = { _ in }
     ) throws -> SRTServer {
-        var limits = SRTServerLimits()
+        var limits = PublisherLimits()
         limits.unpublished = .milliseconds(100)
         change(&limits)
         return try SRTServer(

@@ -24,10 +24,10 @@ struct RTSPRecordTests {
         configuration.presentingToken = "presenting"
         host = try ScreenRelayHost(configuration)
         var limits = RTSPServerLimits()
-        limits.announcement = .seconds(2)
-        limits.silence = .seconds(2)
-        limits.bytesPerSecond = 1_000_000
-        limits.unpublished = .milliseconds(100)
+        limits.publishing.greeting = .seconds(2)
+        limits.publishing.silence = .seconds(2)
+        limits.publishing.bytesPerSecond = 1_000_000
+        limits.publishing.unpublished = .milliseconds(100)
         server = try RTSPServer(host, at: ListenAddress(address: "127.0.0.1", port: 0), limits: limits)
         url = "rtsp://127.0.0.1:\(server.address.port)/live.264"
         pictures = Array(AccessUnitBuilder.accessUnits(inAnnexB: try TestStreams.small.bytes()).prefix(25))

@@ -302,7 +302,7 @@ struct RTSPServerTests {
     func taken() throws {
         defer { host.stop() }
         let server = try serve()
-        #expect(throws: RTSPServerError.self) { try RTSPServer(host, at: server.address) }
+        #expect(throws: ServerError.self) { try RTSPServer(host, at: server.address) }
         do {
             _ = try RTSPServer(host, at: server.address)
         } catch {

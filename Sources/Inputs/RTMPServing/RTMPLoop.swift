@@ -13,7 +13,8 @@ final class RTMPLoop {
     private let listener: LinkListener
     private let wake: EventFD
     private let isStopped: Flag
-    private let limits: RTMPServerLimits
+    private let limits: PublisherLimits
+    private let connections: Int
     private let log: EventLog
     private let lines: LogRateLimiter
     /// The clients that don't publish yet, the oldest first.
@@ -24,10 +25,10 @@ final class RTMPLoop {
 
     init(
         _ host: ScreenRelayHost, _ served: ServedPublishers, listener: LinkListener, wake: EventFD, isStopped: Flag,
-        limits: RTMPServerLimits, log: EventLog
+        limits: PublisherLimits, connections: Int, log: EventLog
     ) {
         (self.served, self.listener, self.wake, self.isStopped) = (served, listener, wake, isStopped)
-        (self.limits, self.log) = (limits, log)
+        (self.limits, self.connections, self.log) = (limits, connections, log)
         lines = LogRateLimiter(log)
         access = ViewerAccess(of: host)
     }
@@ -69,7 +70,7 @@ final class RTMPLoop {
         while true {
             do throws(LinkTransportError) {
                 guard let connection = try listener.accept() else { return }
-                if clients.count >= limits.connections {
+                if clients.count >= connections {
                     let first = Crowd.firstToGo(of: clients.filter { !$0.isOver }) { client in
                         Loopback.contains(client.address) ? nil : client.address
                     }

@@ -3,6 +3,7 @@ import Clocks
 import Glibc
 import MediaFiles
 import MediaTypes
+import ScreenRelayKit
 import Signalling
 import Threading
 
@@ -10,7 +11,8 @@ import Threading
 final class SRTListener {
     /// How long lost packets are waited for, unless a caller asks for more: SRT's own default.
     private static let latency = Interval.milliseconds(120)
-    /// The most callers that wait to be accepted, which takes milliseconds.
+    /// The most callers that wait to be accepted, which takes milliseconds. libsrt keeps nothing of a caller
+    /// that hasn't finished its handshake.
     private static let backlog: Int32 = 128
     /// The longest wait in milliseconds.
     private static let maxWait: Int64 = 60_000
@@ -25,8 +27,8 @@ final class SRTListener {
     /// Listens. Signals of `wake` end ``wait(until:)``.
     init(
         at wanted: ListenAddress, passphrase: String?, gate: SRTGate, wake: EventFD
-    ) throws(SRTServerError) {
-        guard startSRT() >= 0 else { throw SRTServerError("libsrt can't be started") }
+    ) throws(ServerError) {
+        guard startSRT() >= 0 else { throw ServerError("libsrt can't be started") }
         shim_srt_be_quiet()
         (self.gate, self.wake) = (gate, wake)
         (socket, events) = (srt_create_socket(), srt_epoll_create())
@@ -37,7 +39,7 @@ final class SRTListener {
             srt_setsockflag(socket, SRTO_PASSPHRASE, passphrase, Int32(clamping: passphrase.utf8.count)) != 0
         {
             let lengths = SRTServer.passphraseLengths
-            throw SRTServerError("a passphrase has \(lengths.lowerBound) to \(lengths.upperBound) bytes")
+            throw ServerError("a passphrase has \(lengths.lowerBound) to \(lengths.upperBound) bytes")
         }
         guard shim_srt_bind(socket, wanted.address, wanted.port) == 0 else { throw Self.problem(at: wanted) }
         srt_listen_callback(
@@ -59,11 +61,11 @@ final class SRTListener {
 
     deinit { close() }
 
-    private static func problem(at wanted: ListenAddress) -> SRTServerError {
+    private static func problem(at wanted: ListenAddress) -> ServerError {
         var system: Int32 = 0
         srt_getlasterror(&system)
-        guard system == EADDRINUSE else { return SRTServerError(String(cString: srt_getlasterror_str())) }
-        return SRTServerError("the port \(wanted.port) is taken by another program", isTaken: true)
+        guard system == EADDRINUSE else { return ServerError(String(cString: srt_getlasterror_str())) }
+        return ServerError(taken: wanted.port)
     }
 
     /// The text in a buffer, which ends with a zero byte.

@@ -10,12 +10,12 @@ final class SRTLoop {
     private let access: ViewerAccess
     private let listener: SRTListener
     private let isStopped: Flag
-    private let limits: SRTServerLimits
+    private let limits: PublisherLimits
     private let lines: LogRateLimiter
 
     init(
         _ host: ScreenRelayHost, _ served: ServedPublishers, _ listener: SRTListener, _ isStopped: Flag,
-        _ limits: SRTServerLimits, _ lines: LogRateLimiter
+        _ limits: PublisherLimits, _ lines: LogRateLimiter
     ) {
         (self.served, self.listener, self.isStopped) = (served, listener, isStopped)
         (self.limits, self.lines) = (limits, lines)

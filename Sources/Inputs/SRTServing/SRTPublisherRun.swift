@@ -9,7 +9,7 @@ import Threading
 final class SRTPublisherRun: MediaInput {
     private let caller: SRTCaller
     private let publisher: ServedPublisher
-    private let limits: SRTServerLimits
+    private let limits: PublisherLimits
     private let source: Pull.Shared
     private let log: EventLog
     private let name: String
@@ -24,7 +24,7 @@ final class SRTPublisherRun: MediaInput {
 
     /// - Parameter caller: the caller, which belongs to the publisher's thread from now on.
     init(
-        _ caller: SRTCaller, _ publisher: ServedPublisher, _ limits: SRTServerLimits, _ source: Pull.Shared,
+        _ caller: SRTCaller, _ publisher: ServedPublisher, _ limits: PublisherLimits, _ source: Pull.Shared,
         _ log: EventLog
     ) {
         (self.caller, self.publisher, self.limits) = (caller, publisher, limits)

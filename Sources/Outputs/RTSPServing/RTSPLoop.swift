@@ -38,17 +38,17 @@ final class RTSPLoop {
     /// Accepting failed; it is tried again then.
     private var acceptsFrom = MonotonicTime.zero
 
-    /// - Throws: ``RTSPServerError`` if no descriptor is left.
+    /// - Throws: ``ServerError`` if no descriptor is left.
     init(
         _ host: ScreenRelayHost, _ served: ServedPublishers, listener: LinkListener, ports: RTSPPorts,
         inbox: Mailbox<Int>, isStopped: Flag, limits: RTSPServerLimits, counts: RTSPServer.Counts, log: EventLog
-    ) throws(RTSPServerError) {
+    ) throws(ServerError) {
         (self.host, self.served, self.listener, self.ports, self.inbox) = (host, served, listener, ports, inbox)
         (self.isStopped, self.limits, self.counts, self.log) = (isStopped, limits, counts, log)
         lines = LogRateLimiter(log)
         access = ViewerAccess(of: host)
         epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
-        if epoll < 0 { throw RTSPServerError("no file descriptor is left") }
+        if epoll < 0 { throw ServerError("no file descriptor is left") }
     }
 
     deinit {

@@ -1,5 +1,6 @@
 import MediaTypes
 import STUN
+import ScreenRelayKit
 import Signalling
 import WebRTC
 
@@ -24,10 +25,10 @@ final class RTSPPorts {
     }
 
     /// Finds two free ports of the address that players connect to.
-    static func open(beside address: ListenAddress) throws(RTSPServerError) -> RTSPPorts {
+    static func open(beside address: ListenAddress) throws(ServerError) -> RTSPPorts {
         let text = address.address == "localhost" ? "127.0.0.1" : address.address
         guard let place = TransportAddress(numeric: text, port: 0) else {
-            throw RTSPServerError("\(address.address) is not a numeric address")
+            throw ServerError("\(address.address) is not a numeric address")
         }
         for _ in 0..<attempts {
             do throws(WebRTCError) {
@@ -35,10 +36,10 @@ final class RTSPPorts {
                 guard let port = first.localAddress?.port, port.isMultiple(of: 2) else { continue }
                 return RTSPPorts(first, try UDPSocket(bindingTo: place.with(port: port + 1)), from: port)
             } catch {
-                guard error.isAddressTaken else { throw RTSPServerError("\(error)") }
+                guard error.isAddressTaken else { throw ServerError("\(error)") }
             }
         }
-        throw RTSPServerError("no two UDP ports side by side are free")
+        throw ServerError("no two UDP ports side by side are free")
     }
 
     /// Sends packets of RTP to a client, those of one size with one system call. Returns how many; there is no room now

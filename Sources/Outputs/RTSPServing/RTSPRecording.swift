@@ -18,7 +18,7 @@ final class RTSPRecording {
     private let announcement: RTSPAnnouncement
     private let publisher: ServedPublisher
     private let served: ServedPublishers
-    private let limits: RTSPServerLimits
+    private let limits: PublisherLimits
     private let name: String
     private let log: EventLog
     /// How the streams that are set up arrive, by their indices in the announcement.
@@ -43,12 +43,12 @@ final class RTSPRecording {
     ///   - name: what lines of the log begin with.
     init(
         _ announcement: RTSPAnnouncement, _ publisher: ServedPublisher, of served: ServedPublishers,
-        limits: RTSPServerLimits, name: String, log: EventLog, now: MonotonicTime
+        limits: PublisherLimits, name: String, log: EventLog, now: MonotonicTime
     ) {
         (self.announcement, self.publisher, self.served) = (announcement, publisher, served)
         (self.limits, self.name, self.log) = (limits, name, log)
         rate = PublisherRate(bytesPerSecond: limits.bytesPerSecond)
-        awaitedUntil = now + limits.announcement
+        awaitedUntil = now + limits.greeting
     }
 
     /// The addresses that datagrams of its streams come from. Others are ignored.
@@ -73,7 +73,7 @@ final class RTSPRecording {
 
     /// Notes a request: a client that hasn't begun, or has paused, gets more time.
     func noteRequest(now: MonotonicTime) {
-        if !isRunning { awaitedUntil = now + limits.announcement }
+        if !isRunning { awaitedUntil = now + limits.greeting }
     }
 
     /// Receives a stream of the announcement in this way.
@@ -105,7 +105,7 @@ final class RTSPRecording {
     /// Ignores what arrives until the client begins again.
     func pause(now: MonotonicTime) {
         isRunning = false
-        awaitedUntil = now + limits.announcement
+        awaitedUntil = now + limits.greeting
     }
 
     /// Why the session has to end; nil if it hasn't.

@@ -6,17 +6,6 @@ public import Signalling
 import Synchronization
 public import Threading
 
-/// Why a server can't be started, in one line.
-public struct RTSPServerError: Error, Sendable, CustomStringConvertible {
-    public let description: String
-    /// Whether another program has the port.
-    public let isTaken: Bool
-
-    init(_ description: String, isTaken: Bool = false) {
-        (self.description, self.isTaken) = (description, isTaken)
-    }
-}
-
 /// What clients of RTSP may take.
 public struct RTSPServerLimits: Sendable {
     /// Simultaneous connections. Beyond that, the oldest one without a track is closed, of the address that has the
@@ -33,16 +22,8 @@ public struct RTSPServerLimits: Sendable {
     public var secondStart = Interval.milliseconds(1200)
     /// How long a player that begins waits for sound before it gets silence.
     public var soundTimeout = Interval.milliseconds(150)
-    /// Simultaneous publishers, each of which has a thread.
-    public var publishers = 64
-    /// How long a client that has announced a stream, or has paused it, may take until its next request.
-    public var announcement = Interval.seconds(10)
-    /// How long a publisher may send nothing. While it is connected, no other one can replace it.
-    public var silence = Interval.seconds(20)
-    /// How many bytes a publisher may send per second on average, and at once. Beyond that, it is disconnected.
-    public var bytesPerSecond = 12_500_000
-    /// How long a track that was made for a publisher is kept after it has left.
-    public var unpublished = Interval.seconds(60)
+    /// The limits for clients that publish.
+    public var publishing = PublisherLimits()
 
     public init() {}
 }
@@ -74,26 +55,23 @@ public final class RTSPServer: Sendable {
 
     /// Starts to listen. The server ends when it is stopped or released.
     ///
-    /// - Throws: ``RTSPServerError`` if the port is taken or can't be used, or if no descriptor or thread is left.
+    /// - Throws: ``ServerError`` if the port is taken or can't be used, or if no descriptor or thread is left.
     public init(
         _ host: ScreenRelayHost, at wanted: ListenAddress, limits: RTSPServerLimits = RTSPServerLimits(),
         log: EventLog = .silent
-    ) throws(RTSPServerError) {
+    ) throws(ServerError) {
         let listener: LinkListener
         do throws(LinkTransportError) {
             let place = wanted.descriptor.map { LinkAddress.descriptor($0) }
             listener = try LinkListener(at: place ?? .tcp(host: wanted.address, port: wanted.port), hasToken: true)
         } catch {
-            if case .portTaken = error {
-                throw RTSPServerError("the port \(wanted.port) is taken by another program", isTaken: true)
-            }
-            throw RTSPServerError("\(error)")
+            if case .portTaken = error { throw ServerError(taken: wanted.port) }
+            throw ServerError("\(error)")
         }
-        guard case .tcp(_, let port) = listener.address else { throw RTSPServerError("it is not a TCP port") }
+        guard case .tcp(_, let port) = listener.address else { throw ServerError("it is not a TCP port") }
         address = ListenAddress(address: wanted.address, port: port)
-        guard let inbox = Mailbox<Int>() else { throw RTSPServerError("no file descriptor is left") }
-        let served = ServedPublishers(
-            of: host, over: .rtsp, limit: limits.publishers, unpublished: limits.unpublished, wake: inbox.wake)
+        guard let inbox = Mailbox<Int>() else { throw ServerError("no file descriptor is left") }
+        let served = ServedPublishers(of: host, over: .rtsp, limits: limits.publishing, wake: inbox.wake)
         let counts = Counts()
         let isStopped = Flag()
         let ports = try RTSPPorts.open(beside: wanted)
@@ -102,7 +80,7 @@ public final class RTSPServer: Sendable {
                 host, served, listener: listener, ports: ports, inbox: inbox, isStopped: isStopped, limits: limits,
                 counts: counts, log: log))
         guard let thread = NamedThread("rtsp", blocksSignals: true, body: { loop.value.run() }) else {
-            throw RTSPServerError("no thread is left")
+            throw ServerError("no thread is left")
         }
         (self.inbox, self.isStopped, self.counts) = (inbox, isStopped, counts)
         (self.served, self.thread) = (served, thread)

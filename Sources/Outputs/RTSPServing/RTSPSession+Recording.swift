@@ -19,7 +19,8 @@ extension RTSPSession {
             let announcement = try RTSPAnnouncement(parsing: request.body)
             let publisher = try claim(place.track, in: room)
             recording = RTSPRecording(
-                announcement, publisher, of: served, limits: limits, name: "rtsp: \(address)", log: log, now: now)
+                announcement, publisher, of: served, limits: limits.publishing, name: "rtsp: \(address)", log: log,
+                now: now)
             answer = conversation.announced(announcement, at: place)
         } catch {
             log.info("rtsp: \(address) may not publish: \(error)")

@@ -22,11 +22,17 @@ struct ServedPublishersTests {
 
     /// A server's publishers, whose tracks stay for 60 s.
     private func serve(_ transport: PublishingProtocol) throws -> ServedPublishers {
-        ServedPublishers(
-            of: host, over: transport, limit: 2, unpublished: .seconds(60), wake: try #require(EventFD()))
+        var limits = PublisherLimits()
+        limits.publishers = 2
+        limits.unpublished = .seconds(60)
+        return ServedPublishers(of: host, over: transport, limits: limits, wake: try #require(EventFD()))
     }
 
-    private var hasCamera: Bool { host.track("camera", in: host.room) != nil }
+    /// Whether the track `camera` is still there after a server has looked, so many seconds after the start.
+    private func keepsCamera(_ server: ServedPublishers, at seconds: Int64) -> Bool {
+        server.look(under: access, now: start + .seconds(seconds))
+        return host.track("camera", in: host.room) != nil
+    }
 
     @Test("can't claim a track that a publisher of another server has claimed and sends nothing into so far")
     func claimed() throws {
@@ -48,18 +54,15 @@ struct ServedPublishersTests {
         defer { host.stop() }
         let (rtmp, srt) = (try serve(.rtmp), try serve(.srt))
         try rtmp.claim(camera, for: address) {}.giveUp()
-        rtmp.look(under: access, now: start)
+        #expect(keepsCamera(rtmp, at: 0))
         let second = try srt.claim(camera, for: address) {}
         // As after the end of a publisher over WHIP.
         host.removeUnpublished("camera", from: host.room)
-        rtmp.look(under: access, now: start + .seconds(60))
-        #expect(hasCamera)
+        #expect(keepsCamera(rtmp, at: 60))
         second.giveUp()
-        srt.look(under: access, now: start + .seconds(60))
-        srt.look(under: access, now: start + .seconds(119))
-        #expect(hasCamera)
-        srt.look(under: access, now: start + .seconds(120))
-        #expect(!hasCamera)
+        #expect(keepsCamera(srt, at: 60))
+        #expect(keepsCamera(srt, at: 119))
+        #expect(!keepsCamera(srt, at: 120))
     }
 
     @Test("keep a track for the whole time after the last of them has left it")
@@ -67,13 +70,11 @@ struct ServedPublishersTests {
         defer { host.stop() }
         let (rtmp, srt) = (try serve(.rtmp), try serve(.srt))
         try rtmp.claim(camera, for: address) {}.giveUp()
-        rtmp.look(under: access, now: start)
+        #expect(keepsCamera(rtmp, at: 0))
         try srt.claim(camera, for: address) {}.giveUp()
-        srt.look(under: access, now: start + .seconds(50))
-        rtmp.look(under: access, now: start + .seconds(60))
-        #expect(hasCamera)
-        srt.look(under: access, now: start + .seconds(110))
-        #expect(!hasCamera)
+        #expect(keepsCamera(srt, at: 50))
+        #expect(keepsCamera(rtmp, at: 60))
+        #expect(!keepsCamera(srt, at: 110))
     }
 
     @Test("are told why the room can't have their track, without an option of the command line")

@@ -40,21 +40,17 @@ package final class ServedPublishers: Sendable {
 
     private let host: ScreenRelayHost
     private let transport: PublishingProtocol
-    private let limit: Int
-    private let unpublished: Interval
+    private let limits: PublisherLimits
     private let wake: EventFD
     private let state = Mutex(State())
 
     /// - Parameters:
     ///   - transport: what clients publish over.
-    ///   - limit: how many may publish at once.
-    ///   - unpublished: how long a track that was made for a publisher is kept after it has left.
     ///   - wake: signalled when a publisher has ended, which ``look(under:now:)`` then removes.
     package init(
-        of host: ScreenRelayHost, over transport: PublishingProtocol, limit: Int, unpublished: Interval, wake: EventFD
+        of host: ScreenRelayHost, over transport: PublishingProtocol, limits: PublisherLimits, wake: EventFD
     ) {
-        (self.host, self.transport, self.limit) = (host, transport, limit)
-        (self.unpublished, self.wake) = (unpublished, wake)
+        (self.host, self.transport, self.limits, self.wake) = (host, transport, limits, wake)
     }
 
     /// How many have a track now.
@@ -85,7 +81,8 @@ package final class ServedPublishers: Sendable {
     }
 
     private var full: String? {
-        count < limit ? nil : "the host already has \(limit) publishers over \(transport.rawValue)"
+        count < limits.publishers
+            ? nil : "the host already has \(limits.publishers) publishers over \(transport.rawValue)"
     }
 
     private func name(of place: Place) -> String {
@@ -144,7 +141,7 @@ package final class ServedPublishers: Sendable {
     package func look(under access: ViewerAccess, now: MonotonicTime) {
         let ended = state.withLock { $0.publishers.filter(\.isOver) }
         let left = ended.map { publisher in
-            (track: publisher.track, claim: publisher.track.giveBackClaim(), due: now + unpublished)
+            (track: publisher.track, claim: publisher.track.giveBackClaim(), due: now + limits.unpublished)
         }
         state.withLock { state in
             state.publishers.removeAll { publisher in ended.contains { $0 === publisher } }

@@ -33,13 +33,13 @@ struct RTMPOption {
     }
 
     /// Starts to accept publishers; nil if that wasn't requested.
-    func start(_ host: ScreenRelayHost, log: EventLog) throws(RTMPServerError) -> RTMPServer? {
+    func start(_ host: ScreenRelayHost, log: EventLog) throws(ServerError) -> RTMPServer? {
         guard let address else { return nil }
         return try RTMPServer(host, at: address, log: log)
     }
 
     /// The line for an error of `start`.
-    func text(for error: RTMPServerError) -> String { "\(label): \(error)" }
+    func text(for error: ServerError) -> String { "\(label): \(error)" }
 
     /// What to tell the sharer: how to publish into the first room.
     static func lines(_ server: RTMPServer?, _ host: ScreenRelayHost, _ configuration: HostConfiguration) -> [String] {

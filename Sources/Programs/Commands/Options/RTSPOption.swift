@@ -48,13 +48,13 @@ struct RTSPOption {
     }
 
     /// Starts to serve; nil if it wasn't requested.
-    func start(_ host: ScreenRelayHost, log: EventLog) throws(RTSPServerError) -> RTSPServer? {
+    func start(_ host: ScreenRelayHost, log: EventLog) throws(ServerError) -> RTSPServer? {
         guard let address else { return nil }
         return try RTSPServer(host, at: address, log: log)
     }
 
     /// The line for an error of `start`.
-    func text(for error: RTSPServerError) -> String { "\(label): \(error)" }
+    func text(for error: ServerError) -> String { "\(label): \(error)" }
 
     /// What to tell the sharer: how to watch the first room, and how to publish into it.
     static func lines(_ server: RTSPServer?, _ host: ScreenRelayHost, _ configuration: HostConfiguration) -> [String] {

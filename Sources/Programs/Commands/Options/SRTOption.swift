@@ -58,13 +58,13 @@ struct SRTOption {
     }
 
     /// Starts to accept publishers; nil if that wasn't requested.
-    func start(_ host: ScreenRelayHost, log: EventLog) throws(SRTServerError) -> SRTServer? {
+    func start(_ host: ScreenRelayHost, log: EventLog) throws(ServerError) -> SRTServer? {
         guard let address else { return nil }
         return try SRTServer(host, at: address, passphrase: passphrase, log: log)
     }
 
     /// The line for an error of `start`.
-    func text(for error: SRTServerError) -> String { "\(label): \(error)" }
+    func text(for error: ServerError) -> String { "\(label): \(error)" }
 
     /// What to tell the sharer: how to publish into the first room.
     func lines(_ server: SRTServer?, _ host: ScreenRelayHost, _ configuration: HostConfiguration) -> [String] {

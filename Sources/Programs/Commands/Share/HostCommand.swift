@@ -118,21 +118,21 @@ enum HostCommand {
             end.reloads { reload.run() }
             if let problem = tags.apply(to: host) { return Program.fail(problem, .usage) }
             let players: RTSPServer?
-            do throws(RTSPServerError) {
+            do throws(ServerError) {
                 players = try rtsp.start(host, log: log)
             } catch {
                 return Program.fail(rtsp.text(for: error), error.isTaken ? .unavailable : .system)
             }
             defer { players?.stop() }
             let publishers: RTMPServer?
-            do throws(RTMPServerError) {
+            do throws(ServerError) {
                 publishers = try rtmp.start(host, log: log)
             } catch {
                 return Program.fail(rtmp.text(for: error), error.isTaken ? .unavailable : .system)
             }
             defer { publishers?.stop() }
             let callers: SRTServer?
-            do throws(SRTServerError) {
+            do throws(ServerError) {
                 callers = try srt.start(host, log: log)
             } catch {
                 return Program.fail(srt.text(for: error), error.isTaken ? .unavailable : .system)

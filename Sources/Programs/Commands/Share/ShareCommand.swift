@@ -88,7 +88,7 @@ enum ShareCommand {
             let reload = HostReload(host: host, options: options, log: log)
             end.reloads { reload.run() }
             let players: RTSPServer?
-            do throws(RTSPServerError) {
+            do throws(ServerError) {
                 players = try rtsp.start(host, log: log)
             } catch {
                 return Program.fail(rtsp.text(for: error), error.isTaken ? .unavailable : .system)
