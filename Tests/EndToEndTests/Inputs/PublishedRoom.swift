@@ -38,6 +38,40 @@ final class PublishedRoom {
         }
     }
 
+    /// Starts FFmpeg, which publishes 320x240 pixels at 25 fps and a tone of 440 Hz as H.264, with these options of the
+    /// encoder, and AAC, with the format and the address in `output`.
+    func publish(_ encoder: [String], to output: [String]) throws -> ChildProcess {
+        let input = [
+            "-hide_banner", "-nostdin", "-v", "error", "-re", "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25",
+            "-f", "lavfi", "-i", "aevalsrc='0.5*sin(2*PI*440*t)':s=48000",
+        ]
+        let video = ["-pix_fmt", "yuv420p", "-c:v", "libx264", "-g", "25"] + encoder
+        var launch = Launch("ffmpeg", input + video + ["-c:a", "aac", "-b:a", "128k"] + output)
+        launch.standardError = .text(limit: 1 << 16)
+        return try ChildProcess(launch)
+    }
+
+    /// Expects pictures and a tone from a publisher at an RTSP player over this transport; then ends the publisher and
+    /// the host, and expects them in the recording.
+    func expectPlayedAndRecorded(_ sender: ChildProcess, over transport: String) throws {
+        let read = folder.file("rtsp.mkv")
+        let copied = try FFmpeg.run([
+            "-rtsp_transport", transport, "-i", try printed("Players of RTSP: "), "-map", "0", "-c", "copy", "-t", "3",
+            read,
+        ])
+        #expect(copied.status == .exited(0), "\(copied.messages)")
+        try expectPicturesAndTone(in: read)
+
+        sender.stop(within: .zero)
+        try host.waitForLog("has left screen/screen")
+        #expect(host.occurrences(of: token) == 0)
+        #expect(host.stop() == .exited(0))
+        let exported = folder.file("room.mkv")
+        let export = try CommandLineRun(["screenrelay", "export", recording, "-o", exported])
+        #expect(export.status == .exited(0), "\(export.errorOutput)")
+        try expectPicturesAndTone(in: exported)
+    }
+
     /// Expects pictures and a tone of 440 Hz in a file.
     func expectPicturesAndTone(in file: String) throws {
         let pictures = try FFmpeg.decode(file, to: "gray")

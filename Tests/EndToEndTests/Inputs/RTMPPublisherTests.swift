@@ -16,47 +16,23 @@ extension EndToEnd {
         private func publish(_ encoder: [String]) throws -> ChildProcess {
             let words = try room.printed("Publishers over RTMP: ").split(separator: " ")
             let (server, key) = (try #require(words.first), try #require(words.last))
-            var launch = Launch(
-                "ffmpeg",
-                [
-                    "-hide_banner", "-nostdin", "-v", "error", "-re", "-f", "lavfi", "-i",
-                    "testsrc2=size=320x240:rate=25", "-f", "lavfi", "-i", "aevalsrc='0.5*sin(2*PI*440*t)':s=48000",
-                    "-pix_fmt", "yuv420p", "-c:v", "libx264", "-g", "25",
-                ] + encoder + ["-c:a", "aac", "-b:a", "128k", "-f", "flv", "\(server)/\(key)"])
-            launch.standardError = .text(limit: 1 << 16)
-            return try ChildProcess(launch)
+            return try room.publish(encoder, to: ["-f", "flv", "\(server)/\(key)"])
         }
 
         @Test(
-            "are seen and heard by RTSP players, and recorded, with and without B-frames", .timeLimit(.minutes(5)),
-            arguments: [["-tune", "zerolatency"], ["-bf", "2"]])
+            "reach RTSP players and recordings with video and audio, with and without B-frames",
+            .timeLimit(.minutes(5)), arguments: [["-tune", "zerolatency"], ["-bf", "2"]])
         func published(encoder: [String]) throws {
             let sender = try publish(encoder)
             defer { sender.stop(within: .zero) }
             try room.host.waitForLog("which is converted to Opus")
             try room.host.waitForLog("sends H.264 of 320x240")
             #expect((room.host.occurrences(of: "which is re-encoded") > 0) == encoder.contains("-bf"))
-
-            let read = room.folder.file("rtsp.mkv")
-            let copied = try FFmpeg.run([
-                "-rtsp_transport", "tcp", "-i", try room.printed("Players of RTSP: "), "-map", "0", "-c", "copy", "-t",
-                "3", read,
-            ])
-            #expect(copied.status == .exited(0), "\(copied.messages)")
-            try room.expectPicturesAndTone(in: read)
-
-            sender.stop(within: .zero)
-            try room.host.waitForLog("has left screen/screen")
-            #expect(room.host.occurrences(of: room.token) == 0)
-            #expect(room.host.stop() == .exited(0))
-            let exported = room.folder.file("room.mkv")
-            let export = try CommandLineRun(["screenrelay", "export", room.recording, "-o", exported])
-            #expect(export.status == .exited(0), "\(export.errorOutput)")
-            try room.expectPicturesAndTone(in: exported)
+            try room.expectPlayedAndRecorded(sender, over: "tcp")
         }
 
         @Test(
-            "are seen and heard by a WHEP player, are in the status, and can be removed",
+            "reach a WHEP player with video and audio, are in the status, and can be removed",
             .enabled(if: PythonClient.isAvailable), .timeLimit(.minutes(5)))
         func watched() throws {
             let sender = try publish(["-bf", "2"])

@@ -6,7 +6,7 @@ import Testing
 extension EndToEnd {
     @Suite("Publishers over SRT", .enabled(if: EndToEnd.isPossible && FFmpeg.isAvailable))
     struct SRTPublisherTests {
-        @Test("are seen by RTSP players, with the address that the host prints", .timeLimit(.minutes(5)))
+        @Test("reach RTSP players with video, at the address that the host prints", .timeLimit(.minutes(5)))
         func published() throws {
             let folder = try TemporaryFolder()
             let file = try folder.write("passphrase", Array("correct-horse\n".utf8))
