@@ -150,6 +150,22 @@ struct RTMPConversationTests {
         #expect(client.media.isEmpty && client.places.count == 1)
     }
 
+    @Test(
+        "refuses a stream key that names no room as it refuses a wrong token",
+        arguments: ["a/b/c", String(repeating: "a", count: 1025)])
+    func unreadableKey(key: String) throws {
+        var client = try RTMPTestClient()
+        try client.send(Written.connect + Written.createStream)
+        client.answers = []
+        var command = bytes("02 0007 'publish' 00 4014000000000000 05 02")
+        command += bigEndian(key.utf8.count, 2)
+        command += Array(key.utf8)
+        try client.send(message(20, on: 8, command))
+        let text = "the stream key needs the presenters' token: ROOM?token=TOKEN"
+        #expect(client.answers == status("error", "NetStream.Publish.Denied", text))
+        #expect(client.closing != nil && client.places.isEmpty)
+    }
+
     @Test("tells a player that nothing is played")
     func play() throws {
         var client = try RTMPTestClient()

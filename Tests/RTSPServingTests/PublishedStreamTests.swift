@@ -1,6 +1,8 @@
+import H264
 import MediaTypes
 import RTP
 import RTSP
+import TestSupport
 import Testing
 
 @testable import RTSPServing
@@ -23,11 +25,11 @@ struct PublishedStreamTests {
         return bytes[...]
     }
 
-    private func packet(_ number: UInt16, _ timestamp: UInt32) -> ArraySlice<UInt8> {
+    private func packet(_ number: UInt16, _ timestamp: UInt32, ssrc: UInt32 = 7) -> ArraySlice<UInt8> {
         var bytes: [UInt8] = []
         RTPPacketHeader(
             marker: false, payloadType: PayloadType(98), sequenceNumber: SequenceNumber(number),
-            timestamp: RTPTimestamp(timestamp), ssrc: SSRC(7)
+            timestamp: RTPTimestamp(timestamp), ssrc: SSRC(ssrc)
         ).write(into: &bytes)
         return (bytes + [UInt8](repeating: 0xFF, count: 160))[...]
     }
@@ -85,6 +87,48 @@ struct PublishedStreamTests {
         let written = stream.report(now: now)
         let report = try #require(written)
         #expect(try RTCPPacket.parse(report[...]).first?.receptionReports.first?.cumulativeLost == 1)
+    }
+
+    @Test("starts again with another SSRC, without waiting for packets of the last one")
+    func restarted() throws {
+        var stream = try stream()
+        #expect(stream.receive(packet(1, 0), now: start).count == 1)
+        #expect(stream.receive(packet(3, 320), now: start).isEmpty)
+        #expect(stream.receive(packet(500, 480, ssrc: 8), now: start).count == 1)
+    }
+
+    @Test("leaves out pictures after a lost one, for at most 2 s")
+    func heldBack() throws {
+        let text = "v=0\r\nm=video 0 RTP/AVP 96\r\na=rtpmap:96 H264/90000\r\n"
+        let announcement = try RTSPAnnouncement(parsing: Array(text.utf8))
+        var stream = PublishedStream(try #require(announcement.streams.first), reporter: SSRC(1))
+        let pictures = AccessUnitBuilder.accessUnits(inAnnexB: try TestStreams.small.bytes())
+        var number = SequenceNumber(1)
+        /// How many pictures can be passed on when this one arrives, so many milliseconds after the start.
+        func count(_ index: Int, after milliseconds: Int64, isLost: Bool = false) -> Int {
+            let frame = TrackFormat.Codec.h264.packetizer.packetize(
+                pictures[index], at: MediaTime(ticks: Int64(index) * 3600), format: TrackFormat(codec: .h264))
+            var count = 0
+            for (place, payload) in frame.packets.enumerated() {
+                var bytes: [UInt8] = []
+                RTPPacketHeader(
+                    marker: place == frame.packets.count - 1, payloadType: PayloadType(96), sequenceNumber: number,
+                    timestamp: RTPTimestamp(UInt32(index) * 3600), ssrc: SSRC(7)
+                ).write(into: &bytes)
+                payload.append(to: &bytes, from: pictures[index].bytes)
+                number = number.next
+                if !isLost { count += stream.receive(bytes[...], now: start + .milliseconds(milliseconds)).count }
+            }
+            return count
+        }
+        #expect(count(0, after: 0) == 1)
+        #expect(count(1, after: 40, isLost: true) == 0)
+        #expect(count(2, after: 80) == 0)
+        // Now the lost one is no longer waited for.
+        let late = stream.advance(now: start + .milliseconds(180))
+        #expect(late.isEmpty)
+        #expect(count(3, after: 2170) == 0)
+        #expect(count(4, after: 2190) == 1)
     }
 
     @Test("may have timestamps that jump as far as they can")

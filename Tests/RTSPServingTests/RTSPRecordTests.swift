@@ -53,12 +53,12 @@ struct RTSPRecordTests {
         return try client.answer()
     }
 
-    /// The packets of each picture, the first of which has this number.
-    private func packets(from number: UInt16 = 65_530) -> [[[UInt8]]] {
+    /// The packets of each picture, the first of which has this number, after so many other pictures.
+    private func packets(from number: UInt16 = 65_530, after earlier: Int = 0) -> [[[UInt8]]] {
         var number = SequenceNumber(number)
         let packetizer = TrackFormat.Codec.h264.packetizer
         return pictures.enumerated().map { index, picture -> [[UInt8]] in
-            let time = MediaTime(ticks: Int64(index) * 3600)
+            let time = MediaTime(ticks: Int64(earlier + index) * 3600)
             let frame = packetizer.packetize(picture, at: time, format: TrackFormat(codec: .h264))
             return frame.packets.enumerated().map { place, payload -> [UInt8] in
                 var bytes: [UInt8] = []
@@ -146,6 +146,29 @@ struct RTSPRecordTests {
         client.send([0x24, 0, UInt8(packet.count >> 8), UInt8(packet.count & 0xFF)] + packet)
     }
 
+    @Test("ignores what arrives between PAUSE and RECORD")
+    func paused() throws {
+        defer { stop() }
+        let reader = host.firstTrack.subscribe {}
+        let client = try RTSPTestClient(port: server.address.port)
+        try record(client)
+        let first = packets()
+        let sent = Array(first[..<2].joined())
+        for packet in sent { send(packet, client) }
+        #expect(try client.ask("PAUSE \(url)", 4).status == 200)
+        for packet in first[2] { send(packet, client) }
+        #expect(try client.ask("RECORD \(url)", 5).status == 200)
+        // With the numbers of those that were ignored.
+        let second = packets(from: UInt16(truncatingIfNeeded: 65_530 + sent.count), after: pictures.count)
+        for packet in second.joined() { send(packet, client) }
+        var received: [CodedFrame] = []
+        try eventually("the second round") {
+            received += reader.take().map(\.coded)
+            return received.last?.slices == pictures.last?.slices
+        }
+        #expect(slices(of: received) == slices(of: Array(pictures[..<2]) + pictures))
+    }
+
     @Test("wants the presenters' token, and says nothing of rooms without it")
     func tokens() throws {
         defer { stop() }
@@ -176,12 +199,13 @@ struct RTSPRecordTests {
         try eventually("the end of its track") { host.track("other", in: "live.264") == nil }
     }
 
-    @Test("ends for a client that falls silent, and for one that floods")
+    @Test("ends for a client that sends only requests, and for one that floods")
     func limits() throws {
         defer { stop() }
         let silent = try RTSPTestClient(port: server.address.port)
         try record(silent)
         try eventually("its end") {
+            silent.send("GET_PARAMETER \(url) RTSP/1.0\r\nCSeq: 4\r\n\r\n")
             try silent.receive()
             return silent.isClosed
         }

@@ -13,10 +13,12 @@ extension EndToEnd.CommandLineMistakes {
         for (display, environment, isWarned) in [
             (["--display", ":9998"], wayland, false), ([], wayland, true), (["--display", ":9999"], wayland, true),
             ([], ["WAYLAND_DISPLAY": ""], false), ([], [:], false),
+            (["--display", ":9998"], wayland.merging(["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere"]) { $1 }, false),
         ] as [([String], [String: String], Bool)] {
             let run = try CommandLineRun(words + display, display: ":9999", environment: environment)
             #expect(run.status == .exited(69))
             #expect(run.errorOutput.contains("this is a Wayland session") == isWarned, "\(run.errorOutput)")
+            #expect(run.errorOutput.contains("no X server"), "\(run.errorOutput)")
             for words in [["capture"], ["capture", "--list"], ["share", "--list"]] {
                 let run = try CommandLineRun(
                     ["screenrelay"] + words + display, display: ":9999", environment: environment)
@@ -25,6 +27,31 @@ extension EndToEnd.CommandLineMistakes {
                 let warnings = lines.count { $0.contains("this is a Wayland session") }
                 #expect(warnings == (isWarned ? 1 : 0), "\(words): \(run.errorOutput)")
             }
+        }
+    }
+
+    @Test("--capture-user doesn't go with a Wayland desktop", .enabled(if: geteuid() == 0))
+    func desktopUser() throws {
+        let run = try CommandLineRun(["screenrelay", "share", "--source", "wayland", "--capture-user", "nobody"])
+        #expect(run.status == .exited(64))
+        #expect(run.errorLine?.contains("--capture-user nobody: a Wayland desktop") == true, "\(run.errorOutput)")
+    }
+
+    @Test("a passphrase of SRT has 10 to 79 bytes, is in a file of this user's, and needs --srt")
+    func passphrases() throws {
+        let folder = try TemporaryFolder()
+        for (length, mode, options, code, text) in [
+            (9, 0o600, ["--srt", "0"], 65, "a passphrase has 10 to 79 bytes"),
+            (80, 0o600, ["--srt", "0"], 65, "a passphrase has 10 to 79 bytes"),
+            (10, 0o600, [], 64, "add --srt"), (79, 0o600, [], 64, "add --srt"),
+            (10, 0o644, ["--srt", "0"], 77, "chmod 600"),
+        ] as [(Int, mode_t, [String], Int32, String)] {
+            let file = try folder.write("passphrase", [UInt8](repeating: 0x61, count: length))
+            chmod(file, mode)
+            let run = try CommandLineRun(["screenrelay", "host", "--srt-passphrase-file", file] + options)
+            #expect(run.status == .exited(code))
+            #expect(run.errorLine?.contains("--srt-passphrase-file \(file): ") == true, "\(run.errorOutput)")
+            #expect(run.errorLine?.contains(text) == true, "\(run.errorOutput)")
         }
     }
 

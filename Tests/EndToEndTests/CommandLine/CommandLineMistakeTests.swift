@@ -55,6 +55,11 @@ extension EndToEnd {
                 "--ice-secret-file"),
             Mistake("screenrelay host --ice-secret-file no", 66, says: "--ice-secret-file no", "No such file"),
             Mistake("screenrelay host --ice-secret-file /dev/null", 64, says: "--ice-secret-file", "not a file"),
+            Mistake("screenrelay host --rtmp 192.0.2.7:1935", 64, says: "--rtmp 192.0.2.7:1935", "--lan"),
+            Mistake("screenrelay host --srt 192.0.2.7:9000", 64, says: "--srt 192.0.2.7:9000", "--lan"),
+            Mistake(
+                "screenrelay host --srt 9000 --srt-passphrase-file /nowhere/p", 66,
+                says: "--srt-passphrase-file /nowhere/p", "No such"),
             Mistake("screenrelay host --log loud", 64, says: "--log loud", "debug"),
             Mistake("screenrelay host --link s.sock", 64, says: "--link s.sock", "unix:PATH"),
             Mistake("screenrelay host --link fd:99 \(anyPorts)", 64, says: "--link", "99"),

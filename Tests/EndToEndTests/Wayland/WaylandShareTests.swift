@@ -80,6 +80,20 @@ extension EndToEnd {
             withExtendedLifetime(window) {}
         }
 
+        @Test("is asked only for a monitor, or only for a window, if the options say so")
+        func kinds() throws {
+            let home = try TemporaryFolder()
+            try desktop.tell("answer 1")
+            for (option, types) in [("--monitor", 1), ("--window", 2)] {
+                let share = try RunningProgram(
+                    "screenrelay", ["share", option, "any"] + LinkSocket.hostOptions,
+                    prefix: desktop.prefix(["HOME": home.path]))
+                let status = try eventually("the end of the share") { share.child.poll() }
+                #expect(status == .exited(75))
+                #expect(desktop.count(of: "select types=\(types) cursor=4 persist=2 restores=0") == 1)
+            }
+        }
+
         @Test("ends the share when it stops that, and a share that waits for the answer can be ended")
         func stopped() throws {
             let window = try WaylandWindow(on: desktop, "0000ff")

@@ -75,6 +75,20 @@ struct MetricsTests {
         #expect(later.value("screenrelay_source_key_frame_requests_total") == requests)
     }
 
+    @Test("publishers are counted by protocol and by what becomes of their pictures, as long as they publish")
+    func publishers() throws {
+        let host = try ScreenRelayHost(.anyPorts)
+        defer { host.stop() }
+        host.firstTrack.describe(TrackPublication(transport: .srt, text: "HEVC", isReencoded: true))
+        let found = try ExposedMetrics(host.metrics.prometheusText)
+        #expect(found.value("screenrelay_publishers{protocol=\"SRT\",pictures=\"reencoded\"}") == 1)
+        #expect(found.value("screenrelay_publishers{protocol=\"SRT\",pictures=\"unchanged\"}") == 0)
+        #expect(found.value("screenrelay_publishers{protocol=\"RTSP\",pictures=\"reencoded\"}") == 0)
+        host.firstTrack.describe(nil)
+        let later = try ExposedMetrics(host.metrics.prometheusText)
+        #expect(later.value("screenrelay_publishers{protocol=\"SRT\",pictures=\"reencoded\"}") == 0)
+    }
+
     /// The metrics in the table of Documentation/operating.md, with their types and units.
     private func documentedMetrics() throws -> [String: (type: String, unit: String)] {
         let lines = String(decoding: try fileBytes(packageRoot + "/Documentation/operating.md"), as: UTF8.self)

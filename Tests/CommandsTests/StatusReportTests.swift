@@ -1,0 +1,21 @@
+import ScreenRelayKit
+import Testing
+
+@testable import Commands
+
+@Suite("A host's status")
+struct StatusReportTests {
+    @Test("has the protocol of each published track, and whether it is re-encoded")
+    func published() throws {
+        let host = try ScreenRelayHost(HostConfiguration())
+        defer { host.stop() }
+        func report() -> StatusReport {
+            StatusReport(of: host, process: 1, Control.Facts(activity: "hosting a link"), [])
+        }
+        #expect(!report().json.contains("publishedOver") && !report().json.contains("reencoded"))
+        host.firstTrack.describe(TrackPublication(transport: .rtsp, text: "H.264 of 64x48", isReencoded: false))
+        #expect(report().json.contains("\"publishedOver\":\"RTSP\""))
+        #expect(report().json.contains("\"reencoded\":false"))
+        #expect(report().line.contains("; track screen published over RTSP: H.264 of 64x48"))
+    }
+}
