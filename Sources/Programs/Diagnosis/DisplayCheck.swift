@@ -131,7 +131,7 @@ struct DisplayCheck {
 
     private static let silentPortal = Finding(
         "portal", "the desktop portal doesn't answer within 10 s",
-        todo: "look whether it hangs, as 'systemctl --user status xdg-desktop-portal' shows")
+        todo: "look with 'systemctl --user status xdg-desktop-portal' whether it hangs")
 
     /// Reads the report on a Wayland desktop: `sources monitor, window` and `lacks PipeWire`.
     func desktopFindings(in report: String) -> [Finding] {
@@ -140,7 +140,7 @@ struct DisplayCheck {
         guard lines.contains("lacks PipeWire") else { return [] }
         return [
             Finding(
-                "pipewire", "PipeWire, by which a Wayland desktop shares its screen, isn't running in this session",
+                "pipewire", "PipeWire, over which a Wayland desktop shares its screen, isn't running in this session",
                 todo: "start it with 'systemctl --user start pipewire wireplumber', or install these packages")
         ]
     }

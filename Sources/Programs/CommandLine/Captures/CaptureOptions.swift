@@ -108,7 +108,7 @@ extension CaptureOptions {
             long: "source", value: .required("SYSTEM"),
             help:
                 "share an X display (x11), or the desktop of a Wayland session (wayland), which asks you what to share "
-                + "(default: wayland in a Wayland session if --display isn't given, otherwise x11)",
+                + "(default: wayland in a Wayland session with a user bus if --display isn't given, otherwise x11)",
             choices: DisplaySystem.allCases.map(\.rawValue)),
         Option(
             long: "ask",

@@ -10,7 +10,7 @@ struct RTMPOption {
     static let option = Option(
         long: "rtmp", value: .required("[ADDR:]PORT"),
         help:
-            "accept publishers over RTMP (OBS, FFmpeg, phones) at rtmp://HOST:PORT/live, with the stream key "
+            "accept publishers over RTMP (OBS, FFmpeg and others) at rtmp://HOST:PORT/live, with the stream key "
             + "ROOM?token=TOKEN, which is printed with the presenters' token; 1935 is the usual port, 0 uses any free "
             + "one",
         alsoSoughtAs: ["obs", "publish"])

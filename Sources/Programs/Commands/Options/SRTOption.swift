@@ -10,7 +10,7 @@ struct SRTOption {
     static let option = Option(
         long: "srt", value: .required("[ADDR:]PORT"),
         help:
-            "accept publishers over SRT (OBS, FFmpeg, phones, encoders) with the stream identifier publish:ROOM,TOKEN, "
+            "accept publishers over SRT (OBS, FFmpeg and others) with the stream identifier publish:ROOM,TOKEN, "
             + "which is printed with the presenters' token; 9000 is the usual port, 0 uses any free one",
         alsoSoughtAs: ["obs", "publish"])
     static let passphraseFile = Option(
