@@ -25,5 +25,13 @@ extension EndToEnd {
             #expect(room.host.occurrences(of: "which is re-encoded") == 0)
             try room.expectPlayedAndRecorded(sender, over: transport)
         }
+
+        @Test("are told how to publish only with --presenters")
+        func quiet() throws {
+            let host = try RunningProgram("screenrelay", ["host", "--rtsp", "0"] + LinkSocket.hostOptions)
+            try eventually("the players' URL") { host.output.contains("Players of RTSP: ") }
+            #expect(host.stop() == .exited(0))
+            #expect(!host.output.contains("Publishers over RTSP") && !host.output.contains("presenter:"))
+        }
     }
 }

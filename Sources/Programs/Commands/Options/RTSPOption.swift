@@ -56,8 +56,10 @@ struct RTSPOption {
     /// The line for an error of `start`.
     func text(for error: ServerError) -> String { "\(label): \(error)" }
 
-    /// What to tell the sharer: how to watch the first room, and how to publish into it.
-    static func lines(_ server: RTSPServer?, _ host: ScreenRelayHost, _ configuration: HostConfiguration) -> [String] {
+    /// What to tell the sharer: how to watch the first room, and with `--presenters` how to publish into it.
+    static func lines(
+        _ server: RTSPServer?, _ host: ScreenRelayHost, _ configuration: HostConfiguration, _ options: ParsedOptions
+    ) -> [String] {
         guard let server else { return [] }
         let isWildcard = ["::", "0.0.0.0"].contains(server.address.address)
         let name = isWildcard ? host.reachableAddresses.first ?? "127.0.0.1" : server.address.address
@@ -65,9 +67,10 @@ struct RTSPOption {
         let user = configuration.password == nil ? "viewer" : "ROOM-PASSWORD"
         let proof = configuration.token.map { "\(user):\($0)@" } ?? ""
         let presenter = configuration.password == nil ? "presenter" : "ROOM-PASSWORD"
-        let publishing = configuration.presentingToken.map {
-            "Publishers over RTSP: rtsp://\(presenter):\(PercentCoding.encode($0))@\(place)/\(host.room)"
-        }
-        return ["Players of RTSP: rtsp://\(proof)\(place)/\(host.room)"] + (publishing.map { [$0] } ?? [])
+        let players = "Players of RTSP: rtsp://\(proof)\(place)/\(host.room)"
+        guard options.has("presenters"), let token = configuration.presentingToken else { return [players] }
+        return [
+            players, "Publishers over RTSP: rtsp://\(presenter):\(PercentCoding.encode(token))@\(place)/\(host.room)",
+        ]
     }
 }

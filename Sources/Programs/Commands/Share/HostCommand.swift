@@ -139,7 +139,9 @@ enum HostCommand {
             }
             defer { callers?.stop() }
             lines += RTMPOption.lines(publishers, host, configuration) + srt.lines(callers, host, configuration)
-            lines += RTSPOption.lines(players, host, configuration) + HostOptions.networkLines(of: host, options)
+            lines +=
+                RTSPOption.lines(players, host, configuration, options)
+                + HostOptions.networkLines(of: host, options)
             let plan = Plan(
                 sources: sources, place: place, audience: HostOptions.audience(options), pushing: pushing,
                 joining: joining)

@@ -95,7 +95,8 @@ enum ShareCommand {
             }
             defer { players?.stop() }
             let extraLines =
-                RTSPOption.lines(players, host, configuration) + HostOptions.networkLines(of: host, options)
+                RTSPOption.lines(players, host, configuration, options)
+                + HostOptions.networkLines(of: host, options)
             let plan = Plan(
                 shared: shared, audience: HostOptions.audience(options), captureLimits: limits, recording: recording,
                 sound: sound, pushing: pushing, joining: joining)
