@@ -44,7 +44,8 @@ enum AccessOptions {
             long: "presenters",
             help:
                 "also print the presenters' token, with which programs such as OBS can publish into the room over "
-                + "WHIP, or over RTSP with --rtsp; while a capture is connected, append /TRACK with a name of your choice to the URL"),
+                + "WHIP, or over RTSP with --rtsp; while a capture is connected, append /TRACK with a name of your choice to the URL"
+        ),
         Option(
             long: "present-token-file", value: .required("FILE"),
             help: "keep the presenters' token in this file, which only this user can read (default: next to the "
