@@ -10,10 +10,11 @@ extension EndToEnd.CommandLineMistakes {
     func wayland() throws {
         let words = ["screenrelay", "share", "--listen", "0", "--udp-port", "0"]
         let wayland = ["WAYLAND_DISPLAY": "wayland-0", "DBUS_SESSION_BUS_ADDRESS": "", "XDG_RUNTIME_DIR": ""]
+        let withBus = wayland.merging(["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere"]) { $1 }
         for (display, environment, isWarned) in [
             (["--display", ":9998"], wayland, false), ([], wayland, true), (["--display", ":9999"], wayland, true),
             ([], ["WAYLAND_DISPLAY": ""], false), ([], [:], false),
-            (["--display", ":9998"], wayland.merging(["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere"]) { $1 }, false),
+            (["--display", ":9998"], withBus, false),
         ] as [([String], [String: String], Bool)] {
             let run = try CommandLineRun(words + display, display: ":9999", environment: environment)
             #expect(run.status == .exited(69))
