@@ -4,6 +4,7 @@ import ctypes
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -65,7 +66,12 @@ class Desktop:
                 preexec_fn=lambda: LIBC.prctl(1, signal.SIGTERM))  # PR_SET_PDEATHSIG
 
     def wait_for(self, path, program):
-        while not path.exists():
+        """Waits until the program listens on this socket, which it makes some time before."""
+        def listens():
+            with socket.socket(socket.AF_UNIX) as peer:
+                return peer.connect_ex(str(path)) == 0
+
+        while not listens():
             if self.programs[program].poll() is not None:
                 sys.exit(f"{program} has ended: {(self.folder / f'{program}.log').read_text()}")
             time.sleep(0.02)

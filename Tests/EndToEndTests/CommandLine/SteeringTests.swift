@@ -147,17 +147,24 @@ extension EndToEnd {
             #expect(figures == reported)
         }
 
-        @Test("the status for programs has all fields that Protocol/control.md names, and no others")
+        @Test(
+            "the status for programs has all fields that Protocol/control.md names, and no others",
+            .enabled(if: FFmpeg.isAvailable), .timeLimit(.minutes(5)))
         func fields() throws {
             let folder = try TemporaryFolder()
             // 512 bytes a block: the recording soon has to stop.
+            let recording = ["--record", folder.file("r.srr"), "--admin-token-file", folder.file("admin")]
             let host = try NetworkHost(
-                ["--record", folder.file("r.srr"), "--admin-token-file", folder.file("admin")],
+                recording + ["--presenters", "--rtmp", "0"],
                 prefix: ["/bin/sh", "-c", "ulimit -f 100; exec \"$0\" \"$@\""])
             let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
             let scene = try RunningProgram("screenrelay-scene", ["--display", screen.name, "--scene", "patches"])
             let capture = try RunningProgram("screenrelay-capture", ["--link", host.address, "--display", screen.name])
             defer { for program in [capture, scene] { program.stop() } }
+            let server = try #require(host.program.output.firstMatch(of: /rtmp:\/\/[^\/]+\/live/)).output
+            let place = "\(server)/screen/film?token=\(try host.program.presentersToken())"
+            let publisher = try PublishedRoom.publish(["-tune", "zerolatency"], to: ["-f", "flv", place])
+            defer { publisher.stop(within: .zero) }
             let process = ["--pid", "\(host.program.child.processID)"]
             let rate = try CommandLineRun(["screenrelay", "rate", "--fps", "20", "--bitrate", "2M"] + process)
             #expect(rate.status == .exited(0))

@@ -40,7 +40,7 @@ final class PublishedRoom {
 
     /// Starts FFmpeg, which publishes 320x240 pixels at 25 fps and a tone of 440 Hz as H.264, with these options of the
     /// encoder, and AAC, with the format and the address in `output`.
-    func publish(_ encoder: [String], to output: [String]) throws -> ChildProcess {
+    static func publish(_ encoder: [String], to output: [String]) throws -> ChildProcess {
         let input = [
             "-hide_banner", "-nostdin", "-v", "error", "-re", "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25",
             "-f", "lavfi", "-i", "aevalsrc='0.5*sin(2*PI*440*t)':s=48000",

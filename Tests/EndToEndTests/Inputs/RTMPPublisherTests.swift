@@ -16,7 +16,7 @@ extension EndToEnd {
         private func publish(_ encoder: [String]) throws -> ChildProcess {
             let words = try room.printed("Publishers over RTMP: ").split(separator: " ")
             let (server, key) = (try #require(words.first), try #require(words.last))
-            return try room.publish(encoder, to: ["-f", "flv", "\(server)/\(key)"])
+            return try PublishedRoom.publish(encoder, to: ["-f", "flv", "\(server)/\(key)"])
         }
 
         @Test(

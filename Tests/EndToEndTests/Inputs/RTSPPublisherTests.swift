@@ -16,7 +16,7 @@ extension EndToEnd {
             "reach RTSP players and recordings with video and audio", .timeLimit(.minutes(5)),
             arguments: ["tcp", "udp"])
         func published(transport: String) throws {
-            let sender = try room.publish(
+            let sender = try PublishedRoom.publish(
                 ["-tune", "zerolatency"],
                 to: ["-f", "rtsp", "-rtsp_transport", transport, try room.printed("Publishers over RTSP: ")])
             defer { sender.stop(within: .zero) }
