@@ -105,6 +105,9 @@ extension CaptureOptions {
 
     private static let source = [
         Option(
+            long: "display", short: "d", value: .required("DISPLAY"),
+            help: "the X display, for example :0 (default: the variable DISPLAY)"),
+        Option(
             long: "source", value: .required("SYSTEM"),
             help:
                 "share an X display (x11), or the desktop of a Wayland session (wayland), which asks you what to share "
@@ -113,9 +116,6 @@ extension CaptureOptions {
         Option(
             long: "ask",
             help: "have a Wayland desktop ask again what to share; without it, your last choice is used"),
-        Option(
-            long: "display", short: "d", value: .required("DISPLAY"),
-            help: "the X display, for example :0 (default: the variable DISPLAY)"),
         Option(
             long: "monitor", value: .required("NAME"),
             help:
