@@ -79,11 +79,32 @@ package struct PublisherRelay {
         }
     }
 
-    /// Makes the source for frames from this key frame on, unless it is the same as before. Returns false if the track
-    /// has another source.
+    /// Makes the source for frames from this key frame on, unless it is the same as before, and reports what is sent
+    /// if that has changed. Returns false if the track has another source.
     private mutating func prepare(for frame: CodedFrame, _ encoder: String?) throws(MediaFileError) -> Bool {
         let traits = H264Traits(byteStream: frame.bytes, reorders: reorders).words
-        if pictures != nil, traits == self.traits { return true }
+        let isNew = pictures == nil || traits != self.traits
+        if isNew {
+            guard try publish(traits) else { return false }
+        }
+        let size = frame.format?.size.map { " of \($0.width)x\($0.height)" } ?? ""
+        let words = traits.map { " " + $0 }.joined()
+        let effect = traits.isEmpty ? "" : ", which is re-encoded"
+        let text = "H.264\(size)\(words)\(effect)"
+        if text == pictureText { return true }
+        pictureText = text
+        log.info("\(name) sends \(text)" + (encoder.map { ", with \($0)" } ?? ""))
+        if isNew, decoded != nil {
+            log.warning(
+                "\(name): re-encoding H.264\(words) takes CPU time and adds delay; turn off B-frames at the sender (in "
+                    + "OBS, the x264 option bframes=0), and send 8 bits per sample in 4:2:0")
+        }
+        describe()
+        return true
+    }
+
+    /// Makes the source for frames with these traits. Returns false if the track has another source.
+    private mutating func publish(_ traits: [String]) throws(MediaFileError) -> Bool {
         pictures?.end(reason: "the publisher sends other pictures")
         (pictures, decoded, self.traits) = (nil, nil, traits)
         isUnwatched.set(false)
@@ -95,18 +116,6 @@ package struct PublisherRelay {
         }
         guard track.publish(made) else { return false }
         pictures = made
-        let size = frame.format?.size.map { " of \($0.width)x\($0.height)" } ?? ""
-        let words = traits.map { " " + $0 }.joined()
-        let effect = traits.isEmpty ? "" : ", which is re-encoded"
-        let text = "H.264\(size)\(words)\(effect)"
-        pictureText = text
-        log.info("\(name) sends \(text)" + (encoder.map { ", with \($0)" } ?? ""))
-        if decoded != nil {
-            log.warning(
-                "\(name): re-encoding H.264\(words) takes CPU time and adds delay; turn off B-frames at the sender (in "
-                    + "OBS, the x264 option bframes=0), and send 8 bits per sample in 4:2:0")
-        }
-        describe()
         return true
     }
 
