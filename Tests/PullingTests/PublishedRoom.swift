@@ -17,6 +17,15 @@ protocol PublishingServer {
     func stop()
 }
 
+/// GStreamer's programs.
+enum GStreamer {
+    /// Whether this element is installed.
+    static func has(_ element: String) -> Bool {
+        guard let child = try? ChildProcess(Launch("gst-inspect-1.0", ["--exists", element])) else { return false }
+        return child.wait(within: .seconds(20)) == .exited(0)
+    }
+}
+
 extension RTMPServer: PublishingServer {}
 extension RTSPServer: PublishingServer {}
 extension SRTServer: PublishingServer {}
@@ -38,12 +47,15 @@ final class PublishedRoom<Server: PublishingServer> {
     let bFrames = ["-pix_fmt", "yuv420p", "-c:v", "libx264", "-bf", "2", "-g", "25"]
     let aac = ["-c:a", "aac", "-b:a", "128k"]
 
-    /// - Parameter start: starts the host's server at this address, with this log.
-    init(_ start: (ScreenRelayHost, ListenAddress, EventLog) throws -> Server) throws {
+    /// - Parameters:
+    ///   - password: the room's password; nil for none.
+    ///   - start: starts the host's server at this address, with this log.
+    init(password: String? = nil, _ start: (ScreenRelayHost, ListenAddress, EventLog) throws -> Server) throws {
         folder = try TemporaryFolder()
         var configuration = HostConfiguration()
         configuration.token = "viewing"
         configuration.presentingToken = token
+        configuration.password = password
         host = try ScreenRelayHost(configuration)
         server = try start(host, ListenAddress(address: "127.0.0.1", port: 0), lines.log)
     }
@@ -72,16 +84,19 @@ final class PublishedRoom<Server: PublishingServer> {
         return file
     }
 
-    /// Expects the pictures of ``movie()``, bit for bit.
-    func expectAllPictures(from reader: TrackSubscription) throws {
+    /// Expects the pictures of ``movie()``, bit for bit. Returns their places in it.
+    @discardableResult
+    func expectAllPictures(from reader: TrackSubscription) throws -> [Int] {
         let pictures = LoopedPictures(AccessUnitBuilder.accessUnits(inAnnexB: try TestStreams.small.bytes()))
         var received: [CodedFrame] = []
         try eventually("all pictures") {
             received += reader.take().map(\.coded)
             return received.count >= pictures.round.count
         }
-        #expect(pictures.contains(received), "\(pictures.places(of: received))")
+        let places = pictures.places(of: received)
+        #expect(pictures.contains(received), "\(places)")
         #expect(lines.contain("sends H.264 of 176x144") && !lines.contain("re-encoded"))
+        return places
     }
 
     /// Expects that FFmpeg ends by itself, and that the first track's source is gone then.

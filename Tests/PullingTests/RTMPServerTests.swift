@@ -11,8 +11,10 @@ import Testing
 struct RTMPServerTests {
     private let room: PublishedRoom<RTMPServer>
 
-    init() throws {
-        room = try PublishedRoom { host, address, log in
+    init() throws { room = try Self.serve() }
+
+    private static func serve(password: String? = nil) throws -> PublishedRoom<RTMPServer> {
+        try PublishedRoom(password: password) { host, address, log in
             var limits = PublisherLimits()
             limits.greeting = .seconds(2)
             limits.unpublished = .milliseconds(100)
@@ -32,14 +34,30 @@ struct RTMPServerTests {
             to: ["-f", "flv", "rtmp://127.0.0.1:\(port)/\(place)"])
     }
 
-    @Test("are passed on as they are, bit for bit")
+    @Test("are passed on as they are, bit for bit, and their encoder is named in the log")
     func passedOn() throws {
         defer { room.stop() }
         let reader = room.host.firstTrack.subscribe {}
         let sender = try publish(["-c", "copy"], from: ["-i", try room.movie()])
         defer { sender.stop(within: .zero) }
         try room.expectAllPictures(from: reader)
+        #expect(room.lines.contain("sends H.264 of 176x144, with Lavf"))
         try room.expectEnd(of: sender, within: .seconds(10))
+    }
+
+    @Test("of GStreamer's are passed on as they are, bit for bit", .enabled(if: GStreamer.has("rtmp2sink")))
+    func gstreamer() throws {
+        defer { room.stop() }
+        let reader = room.host.firstTrack.subscribe {}
+        let file = try room.movie()
+        let place = "rtmp://127.0.0.1:\(room.server.address.port)/live/screen?token=presenting"
+        let pipeline =
+            ["filesrc", "location=\(file)", "!", "qtdemux", "!", "h264parse", "!", "identity", "sync=true", "!"]
+            + ["flvmux", "streamable=true", "!", "rtmp2sink", "location=\(place)"]
+        let sender = try ChildProcess(Launch("gst-launch-1.0", ["-q"] + pipeline))
+        defer { sender.stop(within: .zero) }
+        try room.expectAllPictures(from: reader)
+        #expect(room.lines.contain("sends H.264 of 176x144, with GStreamer"))
     }
 
     @Test("publish video and audio into a track of their own, which is removed after they have left")
@@ -71,6 +89,19 @@ struct RTMPServerTests {
         #expect(text.contains("the stream key needs the presenters' token: ROOM?token=TOKEN"), "\(text)")
         #expect(!room.lines.contain("wrong"))
         #expect(room.host.firstTrack.sourceState == .waiting)
+    }
+
+    @Test("need the room's password after the token and a comma")
+    func password() throws {
+        defer { room.stop() }
+        let other = try Self.serve(password: "sesame")
+        defer { other.stop() }
+        let text = other.failure(of: try publish(to: "live/screen,presenting", of: other.server))
+        #expect(text.contains("the stream key needs the presenters' token"), "\(text)")
+        let sender = try publish(to: "live/screen,presenting,sesame", of: other.server)
+        defer { sender.stop(within: .zero) }
+        try eventually("the publisher") { other.host.firstTrack.sourceState == .live }
+        #expect(!other.lines.contain("sesame"))
     }
 
     @Test("are refused if the track has a source, and may publish another track")

@@ -33,13 +33,6 @@ struct RTSPPublisherTests {
             to: ["-f", "rtsp", "-rtsp_transport", transport, url(user, place)])
     }
 
-    static var hasGStreamerSink: Bool {
-        guard let child = try? ChildProcess(Launch("gst-inspect-1.0", ["--exists", "rtspclientsink"])) else {
-            return false
-        }
-        return child.wait(within: .seconds(20)) == .exited(0)
-    }
-
     @Test("of FFmpeg's are passed on as they are, bit for bit", arguments: ["tcp", "udp"])
     func passedOn(transport: String) throws {
         defer { room.stop() }
@@ -52,7 +45,7 @@ struct RTSPPublisherTests {
     }
 
     @Test(
-        "of GStreamer's are passed on as they are, bit for bit", .enabled(if: RTSPPublisherTests.hasGStreamerSink),
+        "of GStreamer's are passed on as they are, bit for bit", .enabled(if: GStreamer.has("rtspclientsink")),
         arguments: ["tcp", "udp"])
     func gstreamer(protocols: String) throws {
         defer { room.stop() }

@@ -1,4 +1,5 @@
 import CSRT
+import MediaFiles
 import MediaTypes
 import Processes
 import SRTServing
@@ -9,14 +10,10 @@ import Testing
 
 @Suite("Publishers over SRT", .enabled(if: FFmpeg.isAvailable), .serialized)
 struct SRTPublisherTests {
-
-    init() throws {
-    }
-
     private func serve(
-        passphrase: String? = nil, _ change: (inout PublisherLimits) -> Void = { _ in }
+        passphrase: String? = nil, password: String? = nil, _ change: (inout PublisherLimits) -> Void = { _ in }
     ) throws -> PublishedRoom<SRTServer> {
-        try PublishedRoom { host, address, log in
+        try PublishedRoom(password: password) { host, address, log in
             var limits = PublisherLimits()
             limits.unpublished = .milliseconds(100)
             change(&limits)
@@ -37,16 +34,28 @@ struct SRTPublisherTests {
                 + ["srt://127.0.0.1:\(room.server.address.port)?latency=300000"])
     }
 
-    /// Calls the server as a publisher that sends nothing. Returns the code that it is rejected with; 0 if it isn't.
+    /// Connects to the server as a publisher. Returns the socket, which the caller closes, and the code that it is
+    /// rejected with; 0 if it isn't.
+    private func connect(
+        to room: PublishedRoom<SRTServer>, as streamID: String = "publish:screen,presenting",
+        passphrase: String? = nil, latency: Int32? = nil
+    ) -> (socket: SRTSOCKET, code: Int32) {
+        let socket = srt_create_socket()
+        srt_setsockflag(socket, SRTO_STREAMID, streamID, Int32(streamID.utf8.count))
+        if let passphrase { srt_setsockflag(socket, SRTO_PASSPHRASE, passphrase, Int32(passphrase.utf8.count)) }
+        if var latency { srt_setsockflag(socket, SRTO_PEERLATENCY, &latency, Int32(MemoryLayout<Int32>.size)) }
+        let isConnected = shim_srt_connect(socket, "127.0.0.1", room.server.address.port) == 0
+        return (socket, isConnected ? 0 : srt_getrejectreason(socket))
+    }
+
+    /// The code that a publisher is rejected with; 0 if it isn't.
     private func call(
         _ room: PublishedRoom<SRTServer>, as streamID: String = "publish:screen,presenting",
         passphrase: String? = nil
     ) -> Int32 {
-        let socket = srt_create_socket()
-        defer { srt_close(socket) }
-        srt_setsockflag(socket, SRTO_STREAMID, streamID, Int32(streamID.utf8.count))
-        if let passphrase { srt_setsockflag(socket, SRTO_PASSPHRASE, passphrase, Int32(passphrase.utf8.count)) }
-        return shim_srt_connect(socket, "127.0.0.1", room.server.address.port) == 0 ? 0 : srt_getrejectreason(socket)
+        let (socket, code) = connect(to: room, as: streamID, passphrase: passphrase)
+        srt_close(socket)
+        return code
     }
 
     @Test("are passed on as they are, bit for bit")
@@ -57,8 +66,36 @@ struct SRTPublisherTests {
         // The last picture of a stream has no successor that ends it.
         let sender = try publish(["-c", "copy"], from: ["-stream_loop", "1", "-i", try room.movie()], into: room)
         defer { sender.stop(within: .zero) }
-        try room.expectAllPictures(from: reader)
+        let places = try room.expectAllPictures(from: reader)
+        // Those that were read to find out what is in the stream, too.
+        #expect(places.first == 0)
         try room.expectEnd(of: sender)
+    }
+
+    @Test("send Opus that is passed on as it is, byte for byte")
+    func opus() throws {
+        let room = try serve()
+        defer { room.stop() }
+        let file = room.folder.file("a.mkv")
+        let length = ["-t", "10"]
+        let made = try FFmpeg.run(
+            length + room.moving + length + room.tone + room.h264 + ["-c:a", "libopus", "-ar", "48000", file])
+        try #require(made.status == .exited(0), "\(made.messages)")
+        let movie = try MediaReader(address: "file:" + file, connection: MediaConnection())
+        var sent: [[UInt8]] = []
+        while let piece = try movie.next() {
+            if case .sound(let packet) = piece.content { sent.append(packet.bytes) }
+        }
+        try #require(sent.count > 400)
+        var sound = try HeardSound(room.host.firstTrack)
+        let sender = try publish(["-c", "copy"], from: ["-i", file], into: room)
+        defer { sender.stop(within: .zero) }
+        try eventually("a second of it without a gap") {
+            try sound.take()
+            let last = sound.packets.suffix(50)
+            return last.count == 50 && (0...sent.count - 50).contains { sent[$0...].starts(with: last) }
+        }
+        #expect(room.lines.contain("sends H.264 of 176x144, and Opus"))
     }
 
     @Test("publish video and audio into a track of their own, which is removed after they have left")
@@ -87,9 +124,9 @@ struct SRTPublisherTests {
         let secret = "correct horse"
         let room = try serve(passphrase: secret)
         defer { room.stop() }
-        #expect(call(room) == shim_SRT_REJ_UNSECURE)
-        #expect(call(room, passphrase: "incorrect horse") == shim_SRT_REJ_BADSECRET)
-        #expect(call(room, as: "publish:screen,wrong", passphrase: secret) == SRT_REJX_UNAUTHORIZED)
+        #expect(call(room) == 11)
+        #expect(call(room, passphrase: "incorrect horse") == 10)
+        #expect(call(room, as: "publish:screen,wrong", passphrase: secret) == 1401)
         let sender = try publish(into: room, passphrase: secret)
         defer { sender.stop(within: .zero) }
         try eventually("the publisher") { room.host.firstTrack.sourceState == .live }
@@ -100,21 +137,39 @@ struct SRTPublisherTests {
     func unexpectedPassphrase() throws {
         let room = try serve()
         defer { room.stop() }
-        #expect(call(room, passphrase: "correct horse") == shim_SRT_REJ_UNSECURE)
+        #expect(call(room, passphrase: "correct horse") == 11)
+    }
+
+    @Test(
+        "need the room's password if there is one, and each part may be percent-encoded",
+        arguments: [
+            ("publish:screen/a,presenting,open, sesame", 0),
+            ("publish:s%63reen/%61,%70resenting,open%2C%20sesame", 0),
+            ("#!::r=screen/a,m=publish,s=presenting,user_password=open%2C%20sesame", 0),
+            ("#!::r=s%63reen/%61,m=publish,s=%70resenting,user_password=open%2C%20sesame,u=me", 0),
+            ("publish:screen/a,presenting", 1401), ("publish:screen/a,presenting,open", 1401),
+            ("#!::r=screen/a,m=publish,s=presenting", 1401),
+            ("#!::r=screen/a,m=publish,s=presenting,user_password=open", 1401),
+        ] as [(String, Int32)])
+    func password(streamID: String, code: Int32) throws {
+        let room = try serve(password: "open, sesame")
+        defer { room.stop() }
+        let caller = connect(to: room, as: streamID)
+        defer { srt_close(caller.socket) }
+        #expect(caller.code == code)
+        try eventually("the publisher") { room.lines.contain(code == 0 ? "publishes screen/a" : "was refused") }
+        #expect(!room.lines.contain("sesame"))
     }
 
     @Test(
         "are rejected with the code for the reason, and nothing tells which rooms there are",
         arguments: [
-            ("publish:screen,wrong", SRT_REJX_UNAUTHORIZED), ("publish:screen,viewing", SRT_REJX_UNAUTHORIZED),
-            ("publish:screen", SRT_REJX_UNAUTHORIZED), ("publish:other,presenting", SRT_REJX_UNAUTHORIZED),
-            ("#!::r=screen,m=publish,s=wrong", SRT_REJX_UNAUTHORIZED),
-            ("#!::r=screen,s=presenting", SRT_REJX_BAD_MODE),
-            ("#!::r=screen,m=request,s=presenting", SRT_REJX_BAD_MODE),
-            ("#!::r=screen,m=publish,t=file,s=presenting", SRT_REJX_NOTSUP_MEDIA),
-            ("", SRT_REJX_BAD_REQUEST), ("screen", SRT_REJX_BAD_REQUEST), ("#!::screen", SRT_REJX_BAD_REQUEST),
-            ("publish:a/b/c,presenting", SRT_REJX_BAD_REQUEST), ("publish:%F,presenting", SRT_REJX_BAD_REQUEST),
-        ])
+            ("publish:screen,wrong", 1401), ("publish:screen,viewing", 1401), ("publish:screen", 1401),
+            ("publish:other,presenting", 1401), ("#!::r=screen,m=publish,s=wrong", 1401),
+            ("#!::r=screen,s=presenting", 1405), ("#!::r=screen,m=request,s=presenting", 1405),
+            ("#!::r=screen,m=publish,t=file,s=presenting", 1415), ("", 1400), ("screen", 1400), ("#!::screen", 1400),
+            ("publish:a/b/c,presenting", 1400), ("publish:%F,presenting", 1400),
+        ] as [(String, Int32)])
     func rejected(streamID: String, code: Int32) throws {
         let room = try serve()
         defer { room.stop() }
@@ -124,6 +179,32 @@ struct SRTPublisherTests {
         #expect(room.server.publishers == 0 && room.host.firstTrack.sourceState == .waiting)
     }
 
+    @Test("are disconnected after the handshake if the room can't have their track")
+    func badTrack() throws {
+        let room = try serve()
+        defer { room.stop() }
+        let caller = connect(to: room, as: "publish:screen/a%20b,presenting")
+        defer { srt_close(caller.socket) }
+        #expect(caller.code == 0)
+        try eventually("the reason") { room.lines.contain("was disconnected: the room can't have this track") }
+        #expect(room.server.publishers == 0)
+    }
+
+    @Test(
+        "have 120 ms for lost packets, or as long as they ask for if that is more",
+        arguments: [(nil, 120), (50, 120), (300, 300)] as [(Int32?, Int32)])
+    func latency(asked: Int32?, granted: Int32) throws {
+        let room = try serve()
+        defer { room.stop() }
+        let (socket, code) = connect(to: room, latency: asked)
+        defer { srt_close(socket) }
+        #expect(code == 0)
+        var found: Int32 = 0
+        var size = Int32(MemoryLayout<Int32>.size)
+        srt_getsockflag(socket, SRTO_PEERLATENCY, &found, &size)
+        #expect(found == granted)
+    }
+
     @Test("are rejected while the track has a source or the host is full, and may come back when they were killed")
     func oneEach() throws {
         let room = try serve { $0.publishers = 2 }
@@ -131,11 +212,11 @@ struct SRTPublisherTests {
         let first = try publish(into: room)
         defer { first.stop(within: .zero) }
         try eventually("the first one") { room.host.firstTrack.sourceState == .live }
-        #expect(call(room) == SRT_REJX_CONFLICT)
+        #expect(call(room) == 1409)
         let second = try publish(into: room, as: "publish:screen/other,presenting")
         defer { second.stop(within: .zero) }
         try eventually("another track") { room.host.track("other", in: "screen")?.sourceState == .live }
-        #expect(call(room, as: "publish:screen/third,presenting") == SRT_REJX_OVERLOAD)
+        #expect(call(room, as: "publish:screen/third,presenting") == 1402)
 
         first.stop(within: .zero)
         try eventually("libsrt has noticed") { room.server.publishers == 1 }
@@ -166,13 +247,35 @@ struct SRTPublisherTests {
     func silent() throws {
         let room = try serve { $0.greeting = .milliseconds(300) }
         defer { room.stop() }
-        let socket = srt_create_socket()
+        let (socket, code) = connect(to: room)
         defer { srt_close(socket) }
-        let place = "publish:screen,\(room.token)"
-        srt_setsockflag(socket, SRTO_STREAMID, place, Int32(place.utf8.count))
-        #expect(shim_srt_connect(socket, "127.0.0.1", room.server.address.port) == 0)
+        #expect(code == 0)
         try eventually("its end") { room.lines.contain("has left screen/screen: it sent nothing") }
         try eventually("it is gone") { room.server.publishers == 0 }
+    }
+
+    @Test("are disconnected if it isn't known in time what they send")
+    func unknownCodecs() throws {
+        let room = try serve { $0.greeting = .seconds(1) }
+        defer { room.stop() }
+        let file = room.folder.file("a.ts")
+        let made = try FFmpeg.run(["-i", try room.movie(), "-c", "copy", file])
+        try #require(made.status == .exited(0), "\(made.messages)")
+        // The tables that announce its streams (PID 0 and 4096), without the streams' packets.
+        let bytes = try fileBytes(file)
+        let packets = stride(from: 0, through: bytes.count - 188, by: 188).map { bytes[$0..<$0 + 188] }
+        let tables = packets.filter { $0.starts(with: [0x47, 0x40, 0]) || $0.starts(with: [0x47, 0x50, 0]) }
+        try #require(tables.count > 6)
+        let sent = tables.prefix(6).joined().map { CChar(bitPattern: $0) }
+        let (socket, code) = connect(to: room)
+        defer { srt_close(socket) }
+        #expect(code == 0)
+        let start = now()
+        try eventually("its end") {
+            srt_send(socket, sent, Int32(sent.count))
+            return room.lines.contain("has left screen/screen: no answer in time")
+        }
+        #expect(now() - start < .seconds(8))
     }
 
     @Test("are disconnected if they send too much")

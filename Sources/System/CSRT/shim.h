@@ -13,8 +13,6 @@
 // The types of addresses stay here, and so do the enumerations that Swift would import with types of their own.
 
 static const int shim_SRT_ETIMEOUT = SRT_ETIMEOUT;
-static const int shim_SRT_REJ_BADSECRET = SRT_REJ_BADSECRET;
-static const int shim_SRT_REJ_UNSECURE = SRT_REJ_UNSECURE;
 
 /// Has the library write no lines to standard error that other machines can cause.
 static inline void shim_srt_be_quiet(void) { srt_setloglevel(LOG_CRIT); }
