@@ -13,15 +13,20 @@ struct RTMPMediaTests {
         let first = try #require(frames.first)
         let sets = first.units.map { Array(first.bytes[$0]) }.filter { [7, 8].contains(($0.first ?? 0) & 31) }
         try #require(sets.count == 2)
+        return (frames, configuration(sets[0], sets[1], lengthSize: lengthSize))
+    }
+
+    /// The configuration with these parameter sets.
+    private func configuration(_ sequence: [UInt8], _ picture: [UInt8], lengthSize: Int = 4) -> [UInt8] {
         var record: [UInt8] = [1]
-        record += sets[0][1..<4]
+        record += sequence[1..<4]
         record += [0xFC | UInt8(lengthSize - 1), 0xE1]
-        record += bigEndian(sets[0].count, 2)
-        record += sets[0]
+        record += bigEndian(sequence.count, 2)
+        record += sequence
         record.append(1)
-        record += bigEndian(sets[1].count, 2)
-        record += sets[1]
-        return (frames, record)
+        record += bigEndian(picture.count, 2)
+        record += picture
+        return record
     }
 
     /// A frame without its parameter sets, with a length before each NAL unit.
@@ -65,17 +70,20 @@ struct RTMPMediaTests {
         #expect(client.pictures.map { $0.shown } == [30, 20])
     }
 
-    @Test("times wrap, jump and run back, and pictures may be shown before or after they are decoded")
+    @Test("times wrap, jump by hours and run back, and pictures may be shown before or after they are decoded")
     func times() throws {
         let (frames, record) = try stream()
         var client = try RTMPTestClient.publishing()
-        try client.send(message(9, on: 6, bytes("17 00 000000") + record))
+        try client.send(message(9, on: 6, bytes("17 00 000000") + record) + Written.soundConfiguration)
         let picture = bytes("17 01 FFFFF6") + prefixed(frames[0])
-        for time in [0xFFFF_FFF0, 0xFFFF_FFFF, 0x10, 0x100_0010, 0x10] as [UInt32] {
-            try client.send(message(9, on: 6, at: time, picture))
+        // Those from 0xFF_FFFF on, which is after 4.7 hours, have a field of their own.
+        let eightHours: UInt32 = 8 * 3600 * 1000
+        for time in [0xFFFF_FFF0, 0xFFFF_FFFF, 0x10, 0x10 + eightHours, 0x10] as [UInt32] {
+            try client.send(message(9, on: 6, at: time, picture) + message(8, at: time, bytes("AF 01 0102")))
         }
         let start: Int64 = 0xFFFF_FFF0
-        #expect(client.pictures.map { $0.decoded - start } == [0, 15, 32, 0x100_0020, 32])
+        #expect(client.pictures.map { $0.decoded - start } == [0, 15, 32, 32 + Int64(eightHours), 32])
+        #expect(client.sound.map { $0.heard } == client.pictures.map { $0.decoded })
         #expect(client.pictures.allSatisfy { $0.shown == $0.decoded - 10 })
     }
 
@@ -88,6 +96,22 @@ struct RTMPMediaTests {
         try client.send(message(9, on: 6, bytes("17 01 000000") + prefixed(frames[0])))
         let first = try #require(client.pictures.first)
         #expect(isSame(first.frame, frames[0]))
+    }
+
+    @Test("pictures that claim to have 512x500000 pixels are left out, and those of a usual size follow them")
+    func huge() throws {
+        let (frames, record) = try stream()
+        let claim = SkippedPictures(columns: 32, rows: 31_250, references: 1)
+        var usual = SkippedPictures(columns: 1, rows: 1, references: 1)
+        let sets = configuration(claim.sequenceParameterSet(), claim.pictureParameterSet())
+        let slice = usual.idrSlice()
+        var client = try RTMPTestClient.publishing()
+        try client.send(message(9, on: 6, bytes("17 00 000000") + sets))
+        try client.send(message(9, on: 6, bytes("17 01 000000") + bigEndian(slice.count, 4) + slice))
+        #expect(client.pictures.isEmpty)
+        try client.send(message(9, on: 6, bytes("17 00 000000") + record))
+        try client.send(message(9, on: 6, bytes("17 01 000000") + prefixed(frames[0])))
+        #expect(client.pictures.count == 1 && client.closing == nil)
     }
 
     @Test("AAC comes out with its configuration, which is told once")
@@ -125,7 +149,12 @@ struct RTMPMediaTests {
             (8, "8F 00", "the audio is G.711;"), (8, "90 '.mp3'", "the audio is MP3;"),
         ] as [(UInt8, String, String)])
     func otherCodecs(type: UInt8, text: String, reason: String) throws {
+        let (frames, record) = try stream()
         var client = try RTMPTestClient.publishing()
+        // In the middle, too.
+        try client.send(message(9, on: 6, bytes("17 00 000000") + record) + Written.soundConfiguration)
+        try client.send(message(9, on: 6, bytes("17 01 000000") + prefixed(frames[0])))
+        #expect(client.pictures.count == 1 && client.closing == nil)
         try client.send(message(type, bytes(text)))
         let closing = try #require(client.closing)
         #expect(closing.hasPrefix(reason))
