@@ -15,7 +15,7 @@ struct RTSPRecordTests {
     private let server: RTSPServer
     private let url: String
     private let pictures: [CodedFrame]
-    private let credentials = "Authorization: Basic \(Data("presenter:presenting".utf8).base64EncodedString())"
+    private let credentials = RTSPRecordTests.basic("presenter:presenting")
 
     init() throws {
         var configuration = HostConfiguration()
@@ -28,6 +28,7 @@ struct RTSPRecordTests {
         limits.publishing.silence = .seconds(2)
         limits.publishing.bytesPerSecond = 1_000_000
         limits.publishing.unpublished = .milliseconds(100)
+        limits.publishing.publishers = 2
         server = try RTSPServer(host, at: ListenAddress(address: "127.0.0.1", port: 0), limits: limits)
         url = "rtsp://127.0.0.1:\(server.address.port)/live.264"
         pictures = Array(AccessUnitBuilder.accessUnits(inAnnexB: try TestStreams.small.bytes()).prefix(25))
@@ -36,6 +37,11 @@ struct RTSPRecordTests {
     private func stop() {
         server.stop()
         host.stop()
+    }
+
+    /// The header with this user and password.
+    private static func basic(_ credentials: String) -> String {
+        "Authorization: Basic \(Data(credentials.utf8).base64EncodedString())"
     }
 
     private let video =
@@ -174,10 +180,36 @@ struct RTSPRecordTests {
         defer { stop() }
         let client = try RTSPTestClient(port: server.address.port)
         #expect(try announce(client, video).status == 401)
-        let viewer = "Authorization: Basic \(Data("viewer:viewing".utf8).base64EncodedString())"
-        #expect(try announce(client, video, viewer).status == 401)
+        #expect(try announce(client, video, Self.basic("viewer:viewing")).status == 401)
         #expect(try announce(client, video, at: "rtsp://h/nowhere", credentials).status == 401)
         #expect(host.firstTrack.sourceState == .waiting && server.publishers == 0)
+    }
+
+    @Test("wants the token as the password of any user, and the room's password as the user if there is one")
+    func users() throws {
+        defer { stop() }
+        let first = try RTSPTestClient(port: server.address.port)
+        #expect(try announce(first, video, Self.basic("presenting:anyone")).status == 401)
+        #expect(try announce(first, video, Self.basic("anyone:presenting")).status == 200)
+        var configuration = host.configuration
+        configuration.password = "sesame"
+        host.use(accessOf: configuration)
+        let second = try RTSPTestClient(port: server.address.port)
+        #expect(try announce(second, video, at: url + "/other", Self.basic("anyone:presenting")).status == 401)
+        #expect(try announce(second, video, at: url + "/other", Self.basic("sesame:viewing")).status == 401)
+        #expect(try announce(second, video, at: url + "/other", Self.basic("sesame:presenting")).status == 200)
+    }
+
+    @Test("is refused with 503 and the reason if there are too many publishers")
+    func full() throws {
+        defer { stop() }
+        let clients = try (0..<3).map { _ in try RTSPTestClient(port: server.address.port) }
+        for client in clients.dropLast() {
+            let track = client === clients[0] ? "/one" : "/two"
+            #expect(try announce(client, video, at: url + track, credentials).status == 200)
+        }
+        let refused = try announce(clients[2], video, at: url + "/three", credentials)
+        #expect(refused.status == 503 && refused.reason == "the host already has 2 publishers over RTSP")
     }
 
     @Test("is for one client at a time, and what can't be published is refused with the reason")

@@ -7,6 +7,8 @@ import TestSupport
 final class RTSPTestClient {
     struct Answer {
         var status: Int
+        /// The text after the status.
+        var reason = ""
         var headers: [String: String]
         /// All values of WWW-Authenticate.
         var challenges: [String]
@@ -88,7 +90,9 @@ final class RTSPTestClient {
         guard end + 3 < bytes.count else { return nil }
         let lines = String(decoding: bytes[..<end], as: UTF8.self).split(separator: "\r\n")
         var answer = Answer(status: 0, headers: [:], challenges: [], body: "")
-        answer.status = Int(lines[0].split(separator: " ")[1]) ?? 0
+        let words = lines[0].split(separator: " ", maxSplits: 2)
+        answer.status = Int(words[1]) ?? 0
+        answer.reason = words.count > 2 ? String(words[2]) : ""
         for line in lines.dropFirst() {
             let name = line.prefix { $0 != ":" }.lowercased()
             let value = String(line.dropFirst(name.count + 2))

@@ -1,4 +1,5 @@
 import MediaTypes
+import TestSupport
 import Testing
 import Threading
 
@@ -13,11 +14,20 @@ struct ServedPublishersTests {
     private let address = "127.0.0.1"
 
     init() throws {
+        host = try Self.makeHost()
+        access = ViewerAccess(of: host)
+    }
+
+    /// A host with five rooms.
+    private static func makeHost(_ change: (inout HostConfiguration) -> Void = { _ in }) throws -> ScreenRelayHost {
         var configuration = HostConfiguration.anyPorts
         configuration.token = "viewing"
         configuration.presentingToken = "presenting"
-        host = try ScreenRelayHost(configuration)
-        access = ViewerAccess(of: host)
+        configuration.furtherRooms = (1...4).map {
+            HostRoom(name: "room\($0)", token: "viewing", presentingToken: "presenting")
+        }
+        change(&configuration)
+        return try ScreenRelayHost(configuration)
     }
 
     /// A server's publishers, whose tracks stay for 60 s.
@@ -75,6 +85,72 @@ struct ServedPublishersTests {
         #expect(keepsCamera(srt, at: 50))
         #expect(keepsCamera(rtmp, at: 60))
         #expect(!keepsCamera(srt, at: 110))
+    }
+
+    @Test("end when the room's links expire")
+    func expired() throws {
+        defer { host.stop() }
+        let other = try Self.makeHost { $0.lifetime = .seconds(1) }
+        defer { other.stop() }
+        let access = ViewerAccess(of: other)
+        let served = ServedPublishers(
+            of: other, over: .rtmp, limits: PublisherLimits(), wake: try #require(EventFD()))
+        let isEnded = Flag()
+        let publisher = try served.claim(camera, for: address) { isEnded.set() }
+        try eventually("the expiry") {
+            served.look(under: access, now: now())
+            return publisher.ending == "the room's links have expired"
+        }
+        #expect(isEnded.isSet)
+        #expect(served.refusal(of: address, to: camera, under: access) == .unauthorized)
+    }
+
+    @Test("end when their track is removed")
+    func removed() throws {
+        defer { host.stop() }
+        let rtmp = try serve(.rtmp)
+        let isEnded = Flag()
+        let publisher = try rtmp.claim(camera, for: address) { isEnded.set() }
+        rtmp.look(under: access, now: start)
+        #expect(publisher.ending == nil && !isEnded.isSet)
+        host.removeTrack("camera", from: host.room)
+        #expect(rtmp.deadline == start + .seconds(1))
+        rtmp.look(under: access, now: start + .seconds(1))
+        #expect(publisher.ending == "the track has been removed" && isEnded.isSet)
+    }
+
+    @Test("have the limits that the documents name")
+    func limits() throws {
+        defer { host.stop() }
+        let limits = PublisherLimits()
+        #expect(limits.greeting == .seconds(10) && limits.silence == .seconds(20))
+        #expect(limits.bytesPerSecond == 12_500_000 && limits.unpublished == .seconds(60))
+        let rtmp = ServedPublishers(of: host, over: .rtmp, limits: limits, wake: try #require(EventFD()))
+        // A room has at most 16 tracks.
+        let rooms = [host.room] + (1...4).map { "room\($0)" }
+        for index in 0..<64 {
+            let place = ServedPublishers.Place(
+                room: rooms[index % rooms.count], track: "camera\(index)", token: "presenting")
+            #expect(rtmp.refusal(of: address, to: place, under: access) == nil)
+            _ = try rtmp.claim(place, for: address) {}
+        }
+        let refusal = PublisherRefusal.full("the host already has 64 publishers over RTMP")
+        #expect(rtmp.refusal(of: address, to: camera, under: access) == refusal)
+        #expect(throws: refusal) { try rtmp.claim(camera, for: address) {} }
+        // Each protocol has its own.
+        let srt = try serve(.srt)
+        #expect(srt.refusal(of: address, to: camera, under: access) == nil)
+    }
+
+    @Test("are refused while the host has too little memory")
+    func memory() throws {
+        defer { host.stop() }
+        let other = try Self.makeHost { $0.sessionRefusal = { "too little memory" } }
+        defer { other.stop() }
+        let served = ServedPublishers(
+            of: other, over: .srt, limits: PublisherLimits(), wake: try #require(EventFD()))
+        let refusal = served.refusal(of: address, to: camera, under: ViewerAccess(of: other))
+        #expect(refusal == .full("too little memory"))
     }
 
     @Test("are told why the room can't have their track, without an option of the command line")
