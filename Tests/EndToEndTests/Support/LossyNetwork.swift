@@ -26,14 +26,14 @@ final class LossyNetwork {
     /// The media port of a host that is published to.
     static let mediaPort: UInt16 = 8189
 
-    /// Creates the network, which loses one in `count` of the datagrams that arrive at ``mediaPort``, and of those that
-    /// it sends.
-    convenience init(losingOneIn count: Int) throws {
+    /// Creates the network, which loses one in `count` of the datagrams that arrive at UDP `port`, and of those that it
+    /// sends.
+    convenience init(losingOneIn count: Int, at port: UInt16 = LossyNetwork.mediaPort) throws {
         try self.init(
             // The sender isn't told, as it would be on its way out.
             rules: ["add chain inet loss out '{ type filter hook input priority 0; }'"]
                 + ["dport", "sport"].map {
-                    "add rule inet loss out udp \($0) \(Self.mediaPort) numgen inc mod \(count) 0 counter drop"
+                    "add rule inet loss out udp \($0) \(port) numgen inc mod \(count) 0 counter drop"
                 })
     }
 
