@@ -231,11 +231,13 @@ struct RTSPRecordTests {
         try eventually("the end of its track") { host.track("other", in: "live.264") == nil }
     }
 
-    @Test("ends for a client that sends only requests, and for one that floods")
+    @Test("ends for a client that stalls and sends only requests, and for one that floods")
     func limits() throws {
         defer { stop() }
         let silent = try RTSPTestClient(port: server.address.port)
         try record(silent)
+        for packet in packets().prefix(2).joined() { send(packet, silent) }
+        try eventually("its picture") { host.firstTrack.sourceState == .live }
         try eventually("its end") {
             silent.send("GET_PARAMETER \(url) RTSP/1.0\r\nCSeq: 4\r\n\r\n")
             try silent.receive()
