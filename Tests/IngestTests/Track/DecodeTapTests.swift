@@ -1,4 +1,5 @@
 import MediaTypes
+import Synchronization
 import TestSupport
 import Testing
 import Threading
@@ -28,5 +29,41 @@ struct DecodeTapTests {
         }
         tap = nil
         #expect(answers.all == [nil])
+    }
+
+    @Test("a low layer that nobody takes for a moment, while the thread is busy, begins with a key frame again")
+    func lowLayerAgain() throws {
+        let tap = try DecodeTap(log: .silent)
+        let goesOn = try #require(EventFD())
+        let areKeyFrames = Mutex<[Bool]>([])
+        try tap.start(
+            onFailure: {}, onPicture: { _, _, _ in false },
+            onLowPicture: { frame, _, _ in
+                let count = areKeyFrames.withLock { list in
+                    list.append(frame.isRandomAccess)
+                    return list.count
+                }
+                if count == 1 { goesOn.wait() }
+                return true
+            })
+        defer {
+            goesOn.signal()
+            tap.stop()
+        }
+        let pictures = try PlainPictures()
+        func take(_ frame: CodedFrame, number: UInt64) {
+            _ = tap.take(DecodeTap.Delivery(frame: frame, epoch: 1, arrival: now(), number: number))
+        }
+        let rate = BitRate(bitsPerSecond: 600_000)
+        tap.sourceChanged(makesKeyFrames: true)
+        tap.encodeLow(at: rate)
+        take(try pictures.next(shade: 50, isIDR: true), number: 1)
+        try eventually("the first picture") { areKeyFrames.withLock { $0.count } == 1 }
+        tap.encodeLow(at: nil)
+        tap.encodeLow(at: rate)
+        take(try pictures.next(shade: 90), number: 2)
+        goesOn.signal()
+        try eventually("the next picture") { areKeyFrames.withLock { $0.count } > 1 }
+        #expect(areKeyFrames.withLock { $0[1] })
     }
 }

@@ -40,6 +40,8 @@ final class DecodeTap: Sendable {
         var isKeyFrameDue = false
         /// The bit rate of the low layer; nil if nobody takes it.
         var lowRate: BitRate?
+        /// Whether nobody took the low layer at some time since the thread last looked: what follows is a new stream.
+        var endsLow = false
         /// Whether the low layer's next picture must be a key frame.
         var needsLowKeyFrame = false
         /// Whether viewers check their pictures.
@@ -175,7 +177,10 @@ final class DecodeTap: Sendable {
 
     /// Sets the bit rate at which pictures are encoded for the low layer; nil if nobody takes it.
     func encodeLow(at rate: BitRate?) {
-        inbox.withLock { $0.lowRate = rate }
+        inbox.withLock { inbox in
+            inbox.lowRate = rate
+            if rate == nil { inbox.endsLow = true }
+        }
         wake.signal()
     }
 
@@ -227,6 +232,7 @@ final class DecodeTap: Sendable {
             inbox.snapshots = []
             inbox.isKeyFrameDue = false
             inbox.needsLowKeyFrame = false
+            inbox.endsLow = false
             return taken
         }
         if !taken.makesKeyFrames { room.signal() }

@@ -85,6 +85,7 @@ final class DecodeTapWorker {
         for delivery in inbox.frames { decode(delivery) }
         answerSnapshots()
         if inbox.isKeyFrameDue { makeKeyFrame() }
+        if inbox.endsLow { low.setRate(nil, now: MonotonicTime.now()) }
         low.setRate(inbox.lowRate, now: MonotonicTime.now())
         if inbox.needsLowKeyFrame { low.requestKeyFrame() }
         encodeLow()
