@@ -54,6 +54,8 @@ public struct MediaDrops: Sendable {
     public var udpPackets = 0
     /// Packets that a peer's TCP connection had no room for, beyond the packets that may wait for it.
     public var tcpPackets = 0
+    /// Packets of peers that a media thread was too slow to take from the thread that receives for all.
+    public var overloadPackets = 0
     /// Frames that a media thread was too slow to take, counted once for each track, layer and thread.
     public var overloadFrames = 0
     /// Frames that were skipped because a viewer's path was too slow for them, counted for each viewer.
@@ -68,6 +70,7 @@ public struct MediaDrops: Sendable {
     public mutating func add(_ other: MediaDrops) {
         udpPackets += other.udpPackets
         tcpPackets += other.tcpPackets
+        overloadPackets += other.overloadPackets
         overloadFrames += other.overloadFrames
         slowPathFrames += other.slowPathFrames
         lateSoundFrames += other.lateSoundFrames

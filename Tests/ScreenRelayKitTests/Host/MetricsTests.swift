@@ -47,6 +47,21 @@ struct MetricsTests {
         #expect(found.value("screenrelay_path_bytes_per_second_sum") == 113_010_000.125)
     }
 
+    @Test("dropped packets and frames have a reason each")
+    func drops() throws {
+        var metrics = Metrics()
+        metrics.sent.drops.udpPackets = 1
+        metrics.sent.drops.tcpPackets = 2
+        metrics.sent.drops.overloadPackets = 3
+        metrics.sent.drops.overloadFrames = 4
+        let found = try ExposedMetrics(metrics.prometheusText)
+        let packets = ["udp", "tcp", "overload"].map { reason in
+            found.value("screenrelay_dropped_packets_total{reason=\"\(reason)\"}")
+        }
+        #expect(packets == [1, 2, 3])
+        #expect(found.value("screenrelay_dropped_frames_total{reason=\"overload\"}") == 4)
+    }
+
     @Test("rooms have numbers, those from the 17th on one together, and removed tracks still count")
     func rooms() throws {
         var configuration = HostConfiguration.anyPorts

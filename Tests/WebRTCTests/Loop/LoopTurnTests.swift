@@ -20,12 +20,7 @@ struct LoopTurnTests {
     @Test("handles what the first thread has passed on for some time, and leaves the rest to the next turn")
     func arrivals() throws {
         let rig = try Rig()
-        let sockets = try MediaSockets(
-            MediaServerConfiguration(bind: TransportAddress(ipv4: 127, 0, 0, 1, port: 0)), log: .silent)
-        guard let group = LoopGroup(count: 2) else { throw DeadlineMissed(what: "a descriptor") }
-        let loop = MediaLoop(
-            1, of: group, sockets: sockets, context: rig.context, stunServers: [], sharedAddresses: SharedAddresses(),
-            lines: LogRateLimiter(.silent))
+        let loop = try secondLoop(rig)
         let check = CheckRequest(username: "nobody:peer", password: "password").bytes
         let peer = TransportAddress(ipv4: 198, 51, 100, 9, port: 4321)
         var received = ReceivedDatagrams()
@@ -37,6 +32,32 @@ struct LoopTurnTests {
         #expect((1..<200).contains(left))
         loop.handleArrivals(now: rig.now)
         #expect(loop.arrivals.count < left)
+    }
+
+    @Test("counts what the first thread could not pass on to a thread that is too slow")
+    func overload() throws {
+        let rig = try Rig()
+        let loop = try secondLoop(rig)
+        let shared = loop.group.loops[1]
+        let peer = TransportAddress(ipv4: 198, 51, 100, 9, port: 4321)
+        var received = ReceivedDatagrams()
+        for _ in 0..<1000 { received.append([0xFF], along: NetworkPath(peer: peer, local: peer)) }
+        for _ in 0..<7 { shared.post(received) }
+        loop.shareStatistics(now: rig.now)
+        #expect(shared.statistics.totals.drops.overloadPackets == 2000)
+        shared.datagramsTaken(5000)
+        shared.post(received)
+        #expect(shared.lostDatagrams == 2000)
+    }
+
+    /// The second loop of a group, which doesn't run.
+    private func secondLoop(_ rig: Rig) throws -> MediaLoop {
+        let sockets = try MediaSockets(
+            MediaServerConfiguration(bind: TransportAddress(ipv4: 127, 0, 0, 1, port: 0)), log: .silent)
+        guard let group = LoopGroup(count: 2) else { throw DeadlineMissed(what: "a descriptor") }
+        return MediaLoop(
+            1, of: group, sockets: sockets, context: rig.context, stunServers: [], sharedAddresses: SharedAddresses(),
+            lines: LogRateLimiter(.silent))
     }
 
     /// How many of so many datagrams a loop with the sessions of `rig` leaves in its socket.

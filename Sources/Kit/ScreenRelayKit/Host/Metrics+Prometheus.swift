@@ -88,9 +88,10 @@ extension Metrics {
         text.begin("media_loop_lag_seconds", "gauge", "The most that a media thread was late in the last second.")
         text.add([], seconds: mediaLag.seconds)
         let drops = sent.drops
-        text.begin("dropped_packets_total", "counter", "Packets that the host had no room to send, by reason.")
+        text.begin("dropped_packets_total", "counter", "Packets that the host had no room for, by reason.")
         text.add([("reason", "udp")], drops.udpPackets)
         text.add([("reason", "tcp")], drops.tcpPackets)
+        text.add([("reason", "overload")], drops.overloadPackets)
         text.begin("dropped_frames_total", "counter", "Pictures and audio packets that were left out, by reason.")
         text.add([("reason", "overload")], drops.overloadFrames)
         text.add([("reason", "slow_path")], drops.slowPathFrames)

@@ -93,6 +93,7 @@ extension MediaLoop {
         let watching = sessions.all.filter { $0.watched != nil }.map(\.statistics)
         let statistics = watching + frameViewers.values.map(\.statistics)
         record.drops.tcpPackets = streams.lostCount
+        record.drops.overloadPackets = group.loops[index].lostDatagrams
         record.sampleEstimates(of: statistics, now: now)
         group.loops[index].statistics.set(statistics, record)
         group.loops[index].statistics.set(load)

@@ -13,6 +13,8 @@ final class SharedLoop: Sendable {
     private let sessions = Atomic<Int>(0)
     /// How many datagrams wait in the inbox.
     private let datagrams = Atomic<Int>(0)
+    /// How many datagrams were lost.
+    private let lost = Atomic<Int>(0)
 
     /// Nil if the process has no file descriptor left.
     init?() {
@@ -27,9 +29,15 @@ final class SharedLoop: Sendable {
         sessions.wrappingAdd(change, ordering: .relaxed)
     }
 
+    /// How many datagrams the loop was too slow for, so far.
+    var lostDatagrams: Int { lost.load(ordering: .relaxed) }
+
     /// Passes datagrams to the loop, which calls ``datagramsTaken(_:)``.
     func post(_ received: ReceivedDatagrams) {
-        guard datagrams.load(ordering: .relaxed) < Self.datagramLimit else { return }
+        guard datagrams.load(ordering: .relaxed) < Self.datagramLimit else {
+            lost.wrappingAdd(received.count, ordering: .relaxed)
+            return
+        }
         datagrams.wrappingAdd(received.count, ordering: .relaxed)
         inbox.post(.datagrams(received))
     }
