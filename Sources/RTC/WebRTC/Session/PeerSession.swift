@@ -120,7 +120,7 @@ final class PeerSession {
         guard end == nil else { return }
         switch kind {
         case .dtls:
-            guard handshake.state != nil else { return }
+            guard handshake.state != nil else { return handshake.keep(datagram, from: address) }
             do {
                 try handshake.handle(datagram, isOnPath: address == ice.selectedPair.current?.peer, now: now)
             } catch {
@@ -218,8 +218,9 @@ final class PeerSession {
 
     private func startHandshake(now: MonotonicTime) {
         guard handshake.state == nil else { return }
+        let address = ice.selectedPair.consented(now: now)?.peer
         do {
-            try handshake.start(parameters, context: context, now: now)
+            try handshake.start(parameters, context: context, provedAddress: address, now: now)
         } catch {
             finish("DTLS: \(error)")
         }

@@ -1,4 +1,5 @@
 import MediaTypes
+import STUN
 import SecureTransport
 
 /// A session's DTLS handshake, and the round-trip time that it reveals.
@@ -6,6 +7,8 @@ import SecureTransport
 /// Sans-IO. Belongs to the media thread.
 struct SessionHandshake {
     private static let maxEstimate = Interval.milliseconds(100)
+    /// The longest datagram that is kept for the start. A ClientHello fits a path's datagrams.
+    private static let maxEarlyByteCount = 1500
 
     /// The round-trip time measured during the handshake. The peer answers a flight at once, so this is a good first
     /// estimate, with which a lost packet of the first picture is repaired quickly. RTCP reports improve the estimate
@@ -16,6 +19,8 @@ struct SessionHandshake {
     private(set) var roundTripTime: Interval?
 
     private var transport: DTLSTransport?
+    /// The last datagram that came before the start, and where from.
+    private var early: (datagram: [UInt8], address: TransportAddress)?
     /// Our first flight as client; nil before it is sent, and empty once the peer has answered or it has been repeated.
     private var firstFlight: [[UInt8]]?
     private var repeatedFlight: [[UInt8]] = []
@@ -28,17 +33,28 @@ struct SessionHandshake {
 
     /// Whether DTLS has nothing left to do. It may have keys before that.
     var isComplete: Bool { transport?.isComplete ?? false }
-    /// The state of DTLS; nil before ``start(_:context:now:)``.
+    /// The state of DTLS; nil before ``start(_:context:provedAddress:now:)``.
     var state: DTLSTransport.State? { transport?.state }
 
+    /// Keeps a datagram that came before the start: a full ICE agent may begin DTLS once we have answered its check,
+    /// just before it answers ours. It would begin again only after a second.
+    mutating func keep(_ datagram: ArraySlice<UInt8>, from address: TransportAddress) {
+        if datagram.count <= Self.maxEarlyByteCount { early = (Array(datagram), address) }
+    }
+
+    /// Starts DTLS. As server, handles the kept datagram, if it came from `provedAddress`, where the peer has answered.
     mutating func start(
-        _ parameters: SessionParameters, context: DTLSContext, now: MonotonicTime
+        _ parameters: SessionParameters, context: DTLSContext, provedAddress: TransportAddress?, now: MonotonicTime
     ) throws(SecureTransportError) {
+        defer { early = nil }
         let transport = try DTLSTransport(
             context: context, role: parameters.isDTLSClient ? .client : .server,
             expectedFingerprint: parameters.remoteFingerprint)
         self.transport = transport
         try transport.start(now: now)
+        if !parameters.isDTLSClient, let early, early.address == provedAddress {
+            try handle(early.datagram[...], isOnPath: true, now: now)
+        }
     }
 
     mutating func handle(
