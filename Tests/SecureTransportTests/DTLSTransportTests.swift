@@ -79,6 +79,33 @@ struct DTLSTransportTests {
         #expect(client.state == .closed && server.state == .closed)
     }
 
+    @Test("a server sends its last flight again, byte for byte, for each of the client's repetitions, and for no copy")
+    func sameLastFlight() throws {
+        let link = try SimulatedLink(
+            serverContext: makeContext(firstRetransmission: .seconds(15)),
+            clientContext: makeContext(firstRetransmission: .milliseconds(50)))
+        let (client, server) = (link.client, link.server)
+        try client.start(now: now())
+        for datagram in client.takeOutgoing() { try server.handle(datagram: datagram[...], now: now()) }
+        for datagram in server.takeOutgoing() { try client.handle(datagram: datagram[...], now: now()) }
+        for datagram in client.takeOutgoing() { try server.handle(datagram: datagram[...], now: now()) }
+        try #require(server.isComplete)
+        let flight = server.takeOutgoing()
+        for _ in 0..<3 {
+            let repeated = try eventually("the client's timeout") { () -> [[UInt8]]? in
+                try client.handleTimeout(now: now())
+                let sent = client.takeOutgoing()
+                return sent.isEmpty ? nil : sent
+            }
+            for datagram in repeated { try server.handle(datagram: datagram[...], now: now()) }
+            #expect(server.takeOutgoing() == flight)
+            for datagram in repeated { try server.handle(datagram: datagram[...], now: now()) }
+            #expect(server.takeOutgoing().isEmpty)
+        }
+        for datagram in flight { try client.handle(datagram: datagram[...], now: now()) }
+        #expect(client.isComplete)
+    }
+
     @Test("a client that has keys but never hears the server's last word gives up")
     func lastWordMissing() throws {
         let context = try makeContext(firstRetransmission: .seconds(15))

@@ -100,6 +100,21 @@ struct OpenSSLCommandTests {
         try run(transport, socket, until: "the end") { transport.state == .closed }
     }
 
+    @Test("the end of an s_client that takes only AES-256 for DTLS ends our session")
+    func longKeys() throws {
+        let socket = try LoopbackSocket()
+        let identity = try identity()
+        let transport = try DTLSTransport(
+            context: makeContext(), role: .server, expectedFingerprint: identity.fingerprint)
+        let peer = try start(
+            ["s_client", "-connect", "127.0.0.1:\(socket.port)", "-cipher", "ECDHE-ECDSA-AES256-GCM-SHA384"],
+            as: identity, profile: .aeadAES128GCM)
+        defer { peer.stop(within: .zero) }
+        try run(transport, socket, until: "keys") { transport.keys != nil && keyingMaterial(of: peer) != nil }
+        try peer.write(Array("Q\n".utf8))
+        try run(transport, socket, until: "the end") { transport.state == .closed }
+    }
+
     @Test("s_server gets the same keys from our client, and sees our end", arguments: SRTPProfile.allCases)
     func server(profile: SRTPProfile) throws { try shakeHands(withServer: identity(), profile: profile) }
 

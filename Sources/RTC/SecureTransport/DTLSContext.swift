@@ -81,4 +81,35 @@ public final class DTLSContext: @unchecked Sendable {
             // Unlike the functions above, this one returns 0 on success.
             && SSL_CTX_set_tlsext_use_srtp(context, profiles.map(\.rawValue).joined(separator: ":")) == 0
     }
+
+    // MARK: Sessions
+
+    /// Makes a session of OpenSSL's, which the caller must free, and its two BIOs, which belong to it: `input` is for
+    /// the peer's records, and `output` has those for the peer.
+    func makeSession(
+        _ role: DTLSTransport.Role, mtu: Int
+    ) throws(SecureTransportError) -> (session: OpaquePointer, input: OpaquePointer, output: OpaquePointer) {
+        guard let session = SSL_new(context) else { throw .openssl("make a DTLS session") }
+        guard let input = BIO_new(BIO_s_mem()), let output = BIO_new(BIO_s_mem()) else {
+            SSL_free(session)
+            throw .openssl("make a DTLS session's buffers")
+        }
+        // An empty buffer means "try again later", not the end of the data.
+        shim_BIO_set_mem_eof_return(input, -1)
+        shim_BIO_set_mem_eof_return(output, -1)
+        SSL_set_bio(session, input, output)
+        _ = shim_SSL_set_mtu(session, mtu)
+        // The callback has no context of its own, so the first wait is passed in the session's application data.
+        let firstMicroseconds = Int(firstRetransmission.nanoseconds / 1_000)
+        SSL_set_ex_data(session, 0, UnsafeMutableRawPointer(bitPattern: firstMicroseconds))
+        DTLS_set_timer_cb(session) { session, previous in
+            guard previous == 0 else { return min(max(previous, previous &* 2), 2_000_000) }
+            return UInt32(clamping: Int(bitPattern: SSL_get_ex_data(session, 0)))
+        }
+        switch role {
+        case .server: SSL_set_accept_state(session)
+        case .client: SSL_set_connect_state(session)
+        }
+        return (session, input, output)
+    }
 }

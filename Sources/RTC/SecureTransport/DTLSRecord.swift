@@ -10,8 +10,8 @@ enum DTLSRecord {
     private static let maxFragment = 16_384 + 2_048
 
     private static let changeCipherSpec: UInt8 = 20
-    private static let alert: UInt8 = 21
-    private static let handshake: UInt8 = 22
+    static let alert: UInt8 = 21
+    static let handshake: UInt8 = 22
     private static let applicationData: UInt8 = 23
 
     /// Whether a datagram may be DTLS, judged by its first byte (RFC 7983 section 7).

@@ -10,7 +10,8 @@ public import MediaTypes
 ///                   handleTimeout(now:)   ─▶         ─▶ state, nextTimeout(now:)
 ///
 /// OpenSSL uses its own clock for retransmission timeouts; the caller's `now` only converts them to the caller's clock.
-/// The time limit for the whole handshake follows only `now`.
+/// The time limit for the whole handshake follows only `now`. Once the handshake is over, OpenSSL's session is freed,
+/// and an `EstablishedDTLS` takes its place.
 public final class DTLSTransport {
     /// The side of the handshake, which determines who sends the first message.
     public enum Role: Sendable {
@@ -51,7 +52,9 @@ public final class DTLSTransport {
     private static let maxDatagram = 16 * 1024
 
     private let context: DTLSContext
-    private let session: OpaquePointer
+    /// OpenSSL's session; nil once there is `established`.
+    private var session: OpaquePointer?
+    private var established: EstablishedDTLS?
     /// The two BIOs, owned by the session.
     private let input: OpaquePointer
     private let output: OpaquePointer
@@ -72,32 +75,11 @@ public final class DTLSTransport {
     public init(
         context: DTLSContext, role: Role, expectedFingerprint: CertificateFingerprint, mtu: Int = 1200
     ) throws(SecureTransportError) {
-        guard let session = SSL_new(context.context) else { throw .openssl("make a DTLS session") }
-        guard let input = BIO_new(BIO_s_mem()), let output = BIO_new(BIO_s_mem()) else {
-            SSL_free(session)
-            throw .openssl("make a DTLS session's buffers")
-        }
-        // An empty buffer means "try again later", not the end of the data.
-        shim_BIO_set_mem_eof_return(input, -1)
-        shim_BIO_set_mem_eof_return(output, -1)
-        SSL_set_bio(session, input, output)
         datagramLimit = min(max(mtu, 256), Self.maxDatagram)
-        _ = shim_SSL_set_mtu(session, datagramLimit)
-        // The callback has no context of its own, so the first wait is passed in the session's application data.
-        let firstMicroseconds = Int(context.firstRetransmission.nanoseconds / 1_000)
-        SSL_set_ex_data(session, 0, UnsafeMutableRawPointer(bitPattern: firstMicroseconds))
-        DTLS_set_timer_cb(session) { session, previous in
-            guard previous == 0 else { return min(max(previous, previous &* 2), 2_000_000) }
-            return UInt32(clamping: Int(bitPattern: SSL_get_ex_data(session, 0)))
-        }
-        switch role {
-        case .server: SSL_set_accept_state(session)
-        case .client: SSL_set_connect_state(session)
-        }
+        let made = try context.makeSession(role, mtu: datagramLimit)
         self.context = context
-        self.session = session
-        self.input = input
-        self.output = output
+        session = made.session
+        (input, output) = (made.input, made.output)
         self.role = role
         fingerprint = expectedFingerprint
     }
@@ -121,19 +103,14 @@ public final class DTLSTransport {
     ///
     /// - Throws: the error of `state`, if this datagram made it `failed`.
     public func handle(datagram: ArraySlice<UInt8>, now: MonotonicTime) throws(SecureTransportError) {
-        switch state {
-        case .handshaking, .connected: break
-        case .closed, .failed: return
-        }
-        guard datagram.count <= Self.maxDatagram else { return }
+        guard !isOver, datagram.count <= Self.maxDatagram else { return }
         let records = DTLSRecord.acceptable(in: datagram)
         guard !records.isEmpty else { return }
+        if let established { return try follow(established.read(records), of: established) }
         try start(now: now)
-        if !isComplete {
-            handshakeByteCount += records.count
-            guard handshakeByteCount <= Self.handshakeByteLimit else {
-                throw fail(.tooMuchHandshakeData(limit: Self.handshakeByteLimit))
-            }
+        handshakeByteCount += records.count
+        guard handshakeByteCount <= Self.handshakeByteLimit else {
+            throw fail(.tooMuchHandshakeData(limit: Self.handshakeByteLimit))
         }
         // Whatever OpenSSL left of the previous datagram must not run into this one.
         _ = shim_BIO_reset(input)
@@ -160,20 +137,17 @@ public final class DTLSTransport {
         }
         ERR_clear_error()
         let status = shim_DTLSv1_handle_timeout(session)
-        collectOutput()
+        keep(takeOutput())
         guard status >= 0 else {
             throw fail(.handshakeFailed(reason: SecureTransportError.takeOpenSSLReason() ?? "no answer"))
         }
     }
 
-    /// Sends the peer a close_notify and makes `state` `closed`. Further calls do nothing.
+    /// Sends the peer a close_notify, if the handshake is over, and makes `state` `closed`. Further calls do nothing.
     public func close() {
-        switch state {
-        case .handshaking: break
-        case .connected: sendCloseNotify()
-        case .closed, .failed: return
-        }
+        guard !isOver else { return }
         state = .closed
+        if let established { keep(established.closeNotify) }
     }
 
     // MARK: Outputs
@@ -187,17 +161,21 @@ public final class DTLSTransport {
     // MARK: OpenSSL
 
     private func advance() throws(SecureTransportError) {
-        defer { collectOutput() }
-        if isShakingHands { try shakeHands() }
-        if isComplete, case .connected = state { try read() }
+        defer { keep(takeOutput()) }
+        try shakeHands()
+        guard isComplete else { return }
+        try read()
+        if case .connected = state { try establish() }
     }
 
-    private var isShakingHands: Bool {
+    private var isOver: Bool {
         switch state {
-        case .handshaking, .connected: !isComplete
-        case .closed, .failed: false
+        case .handshaking, .connected: false
+        case .closed, .failed: true
         }
     }
+
+    private var isShakingHands: Bool { !isOver && !isComplete }
 
     private func shakeHands() throws(SecureTransportError) {
         ERR_clear_error()
@@ -227,13 +205,13 @@ public final class DTLSTransport {
         guard let certificate = SSL_get1_peer_certificate(session) else { throw fail(.noPeerCertificate) }
         defer { X509_free(certificate) }
         guard fingerprint.matches(certificate) else {
-            sendCloseNotify()
+            writeCloseNotify()
             throw fail(.fingerprintMismatch(algorithm: fingerprint.algorithm.rawValue))
         }
         guard let selected = SSL_get_selected_srtp_profile(session),
             let profile = SRTPProfile(identifier: UInt(selected.pointee.id))
         else {
-            sendCloseNotify()
+            writeCloseNotify()
             throw fail(.noSRTPProfile)
         }
         var exported = [UInt8](repeating: 0, count: SRTPKeys.exportedCount(for: profile))
@@ -247,8 +225,8 @@ public final class DTLSTransport {
         state = .connected(keys)
     }
 
-    /// Reads after the handshake. The only expected records are a close_notify, an alert, and a retransmission of the
-    /// handshake's last flight, which OpenSSL answers by itself. Application data is discarded.
+    /// Reads the records that have come with the peer's last flight, or before it: perhaps a close_notify or an alert.
+    /// Application data is discarded.
     private func read() throws(SecureTransportError) {
         var scratch = [UInt8](repeating: 0, count: 2_048)
         while true {
@@ -259,41 +237,64 @@ public final class DTLSTransport {
             case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE:
                 return
             case SSL_ERROR_ZERO_RETURN:
-                sendCloseNotify()
+                writeCloseNotify()
                 state = .closed
                 return
             case let error:
-                let reason = SecureTransportError.takeOpenSSLReason() ?? "error \(error)"
-                throw fail(.connectionFailed(reason: reason))
+                throw fail(.connectionFailed(reason: SecureTransportError.takeOpenSSLReason() ?? "error \(error)"))
             }
         }
     }
 
-    private func sendCloseNotify() {
+    /// Makes what may still be needed of OpenSSL's session, and frees it.
+    private func establish() throws(SecureTransportError) {
+        let flight = takeOutput()
+        keep(flight)
+        writeCloseNotify()
+        guard let session,
+            let established = EstablishedDTLS(
+                of: session, role: role, lastFlight: role == .server ? flight : [], closeNotify: takeOutput())
+        else { throw fail(.openssl("derive the keys of DTLS")) }
+        self.established = established
+        SSL_free(session)
+        self.session = nil
+    }
+
+    /// Acts on what the peer has sent after the handshake.
+    private func follow(_ event: EstablishedDTLS.Event, of established: EstablishedDTLS) throws(SecureTransportError) {
+        switch event {
+        case .nothing: break
+        case .repeatedFlight: keep(established.lastFlight)
+        case .closed: close()
+        case .failed(let alert): throw fail(.connectionFailed(reason: "alert \(alert)"))
+        }
+    }
+
+    private func writeCloseNotify() {
         ERR_clear_error()
-        // Unlike SSL_read, SSL_shutdown doesn't allocate the freed buffers.
-        _ = SSL_alloc_buffers(session)
         _ = SSL_shutdown(session)
         ERR_clear_error()
-        collectOutput()
     }
 
     private func fail(_ error: SecureTransportError) -> SecureTransportError {
-        collectOutput()  // Perhaps an alert that tells the peer.
+        keep(takeOutput())  // Perhaps an alert that tells the peer.
         state = .failed(error)
         return error
     }
 
-    /// Collects the records that OpenSSL has written. After the handshake, its buffers of 33 KB are freed: few records
-    /// follow, and `SSL_MODE_RELEASE_BUFFERS` has no effect on DTLS.
-    private func collectOutput() {
-        if isComplete { _ = SSL_free_buffers(session) }
-        let count = BIO_ctrl_pending(output)
-        guard count > 0 else { return }
+    /// Keeps datagrams for the caller to take.
+    private func keep(_ datagrams: [[UInt8]]) {
+        outgoing += datagrams
+        if outgoing.count > Self.outgoingLimit { outgoing.removeFirst(outgoing.count - Self.outgoingLimit) }
+    }
+
+    /// The records that OpenSSL has written, in datagrams.
+    private func takeOutput() -> [[UInt8]] {
+        let count = session == nil ? 0 : BIO_ctrl_pending(output)
+        guard count > 0 else { return [] }
         var records = [UInt8](repeating: 0, count: count)
         let read = BIO_read(output, &records, Int32(clamping: count))
-        guard read > 0 else { return }
-        outgoing += DTLSRecord.datagrams(of: Array(records.prefix(Int(read))), limit: datagramLimit)
-        if outgoing.count > Self.outgoingLimit { outgoing.removeFirst(outgoing.count - Self.outgoingLimit) }
+        guard read > 0 else { return [] }
+        return DTLSRecord.datagrams(of: Array(records.prefix(Int(read))), limit: datagramLimit)
     }
 }

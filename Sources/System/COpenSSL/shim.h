@@ -9,6 +9,7 @@
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/hmac.h>
+#include <openssl/kdf.h>
 #include <openssl/bio.h>
 #include <openssl/crypto.h>
 #include <openssl/pem.h>
@@ -70,5 +71,27 @@ static inline EVP_MAC_CTX *shim_EVP_MAC_new_HMAC_SHA1(const unsigned char *key, 
         context = NULL;
     }
     return context;
+}
+// The key block of a TLS 1.2 or DTLS 1.2 session (RFC 5246 section 6.3). Returns 1 if that succeeds.
+static inline int shim_SSL_key_block(SSL *s, unsigned char *block, size_t count) {
+    unsigned char secret[SSL_MAX_MASTER_KEY_LENGTH], randoms[2 * SSL3_RANDOM_SIZE];
+    const SSL_CIPHER *cipher = SSL_get_current_cipher(s);
+    const EVP_MD *digest = cipher ? SSL_CIPHER_get_handshake_digest(cipher) : NULL;
+    if (!digest) return 0;
+    size_t secret_count = SSL_SESSION_get_master_key(SSL_get_session(s), secret, sizeof secret);
+    SSL_get_server_random(s, randoms, SSL3_RANDOM_SIZE);
+    SSL_get_client_random(s, randoms + SSL3_RANDOM_SIZE, SSL3_RANDOM_SIZE);
+    OSSL_PARAM parameters[] = {
+        OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, (char *)EVP_MD_get0_name(digest), 0),
+        OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_SECRET, secret, secret_count),
+        OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_SEED, (char *)"key expansion", 13),
+        OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_SEED, randoms, sizeof randoms), OSSL_PARAM_construct_end()};
+    EVP_KDF *kdf = EVP_KDF_fetch(NULL, "TLS1-PRF", NULL);
+    EVP_KDF_CTX *context = kdf ? EVP_KDF_CTX_new(kdf) : NULL;
+    EVP_KDF_free(kdf);
+    int is_done = context && EVP_KDF_derive(context, block, count, parameters) == 1;
+    EVP_KDF_CTX_free(context);
+    OPENSSL_cleanse(secret, sizeof secret);
+    return is_done;
 }
 static const int shim_MBSTRING_ASC = MBSTRING_ASC;
