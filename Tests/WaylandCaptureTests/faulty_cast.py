@@ -10,7 +10,8 @@ Prints `node N` once it is there. Reads commands, and prints `done` and the comm
 What is sent is a correct picture, except for these, whose meaning is that of PipeWire's structures:
 
     color=RRGGBB                     of all pixels; black if it isn't given
-    offset=N size=N stride=N         of the chunk
+    offset=N size=N stride=N flags=N of the chunk
+    header=N                         the header's flags
     file=N                           the bytes that remain of the buffer's file
     damage=X,Y,WIDTH,HEIGHT          the metadata, and crop= in the same way
     transform=N
@@ -188,7 +189,7 @@ class Cast:
         content = buffer.contents.buffer.contents
         chunk = content.datas[0].chunk.contents
         chunk.offset, chunk.size = int(values.get("offset", 0)), int(values.get("size", width * height * 4))
-        chunk.stride, chunk.flags = int(values.get("stride", width * 4)), 0
+        chunk.stride, chunk.flags = int(values.get("stride", width * 4)), int(values.get("flags", 0))
         for index in range(content.n_metas):
             meta = content.metas[index]
             data = metadata(meta.type, values)[:meta.size]
@@ -204,7 +205,7 @@ def metadata(kind, values):
         return struct.pack("=iiII", *[int(number) for number in text.split(",")]) if text else b""
 
     if kind == HEADER:
-        return struct.pack("=IIqqQ", 0, 0, time.monotonic_ns(), 0, 0)
+        return struct.pack("=IIqqQ", int(values.get("header", 0)), 0, time.monotonic_ns(), 0, 0)
     if kind == TRANSFORM:
         return struct.pack("=I", int(values.get("transform", 0)))
     if kind != CURSOR:

@@ -60,6 +60,27 @@ extension EndToEnd {
             try capture.wait(for: Self.blue, at: 320, 240, "the next picture")
         }
 
+        @Test("a buffer with only the pointer is no picture; after a lost picture, all of the next one is compared")
+        func onlyPointer() throws {
+            let red = SceneColor(255, 0, 0)
+            let capture = try capture()
+            try desktop.tell("fault send color=ff0000 damage=0,0,640,480")
+            try capture.wait(for: red, at: 320, 240, "the damaged picture")
+            // SPA_CHUNK_FLAG_CORRUPTED, as KWin marks them, and no content, as in mutter.
+            for mark in ["flags=1", "size=0"] {
+                try desktop.tell("fault send color=00ff00 \(mark)")
+                try desktop.tell("fault send color=0000ff damage=0,0,64,64")
+                try capture.wait(for: Self.blue, at: 16, 16, "the damaged corner")
+                #expect(try capture.color(320, 240)?.isClose(to: red) == true)
+                try desktop.tell("fault send color=ff0000 damage=0,0,64,64")
+                try capture.wait(for: red, at: 16, 16, "the corner as it was")
+            }
+            // SPA_META_HEADER_FLAG_CORRUPTED
+            try desktop.tell("fault send color=00ff00 header=2")
+            try desktop.tell("fault send color=0000ff damage=0,0,64,64")
+            try capture.wait(for: Self.blue, at: 320, 240, "the picture after the lost one")
+        }
+
         @Test("another size is followed, and one that is too large ends capture with 69")
         func sizes() throws {
             let capture = try capture()

@@ -229,13 +229,14 @@ final class CastStream {
         guard content.pointee.n_datas > 0, let chunk = content.pointee.datas?.pointee.chunk?.pointee, let format else {
             throw .noMemory
         }
-        if chunk.size == 0 { return nil }
         let header = BufferMetadata.header(Self.metadata(SPA_META_Header, of: content))
-        let flags = (chunk: UInt32(bitPattern: chunk.flags), header: header?.flags ?? 0)
-        if flags.chunk & shim_chunk_corrupted != 0 || flags.header & shim_header_corrupted != 0 {
+        if let header, header.flags & shim_header_corrupted != 0 {
+            // A picture is lost, and its damage with it.
             damage.addAll()
             return nil
         }
+        // A buffer that brings only the pointer has no content in mutter, and content that isn't valid in KWin.
+        if chunk.size == 0 || UInt32(bitPattern: chunk.flags) & shim_chunk_corrupted != 0 { return nil }
         let transform = BufferMetadata.transform(Self.metadata(SPA_META_VideoTransform, of: content))
         if transform != 0 { throw .transformed(transform) }
         let memory: BufferMemory
