@@ -10,6 +10,7 @@ Prints `node N` once it is there. Reads commands, and prints `done` and the comm
 What is sent is a correct picture, except for these, whose meaning is that of PipeWire's structures:
 
     color=RRGGBB                     of all pixels; black if it isn't given
+    lines=Y,COUNT                    rows that are white
     offset=N size=N stride=N flags=N of the chunk
     header=N                         the header's flags
     file=N                           the bytes that remain of the buffer's file
@@ -184,6 +185,9 @@ class Cast:
         color = bytes.fromhex(values.get("color", "000000"))[::-1] + b"\xff"
         if width * height < 1 << 24:
             os.pwrite(file, color * (width * height), 0)
+        if "lines" in values:
+            top, count = values["lines"].split(",")
+            os.pwrite(file, b"\xff" * (width * 4 * int(count)), width * 4 * int(top))
         if "file" in values:
             os.ftruncate(file, int(values["file"]))
         content = buffer.contents.buffer.contents

@@ -81,6 +81,19 @@ extension EndToEnd {
             try capture.wait(for: Self.blue, at: 320, 240, "the picture after the lost one")
         }
 
+        @Test("a few rows that change after a rest are shown, even if nothing is painted after them")
+        func fewRows() throws {
+            let capture = try capture()
+            for row in [34, 130, 256, 388] {
+                // Meanwhile, the cast repeats the picture.
+                try capture.read(for: .milliseconds(500))
+                try desktop.tell("fault send color=0000ff lines=\(row),4")
+                try capture.wait(for: SceneColor(255, 255, 255), at: 320, row + 2, "the rows")
+                try desktop.tell("fault send color=0000ff")
+                try capture.wait(for: Self.blue, at: 320, row + 2, "the picture without them")
+            }
+        }
+
         @Test("another size is followed, and one that is too large ends capture with 69")
         func sizes() throws {
             let capture = try capture()

@@ -70,5 +70,11 @@ struct BufferMetadataTests {
         #expect(damage.take() == whole)
         damage.addAll()
         #expect(damage.take() == whole)
+        #expect(!damage.isWhole)
+        damage.add([PixelRectangle(x: 12, y: 21, width: 100, height: 80)], visible: visible.moved(x: 1, y: 0))
+        #expect(!damage.isWhole)
+        // As mutter says for a monitor without a GPU.
+        damage.add([PixelRectangle(x: 0, y: 0, width: 640, height: 480)], visible: visible.moved(x: 1, y: 0))
+        #expect(damage.isWhole)
     }
 }

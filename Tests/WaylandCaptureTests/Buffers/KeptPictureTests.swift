@@ -72,6 +72,36 @@ struct KeptPictureTests {
         #expect(update(kept, pixels) == [PixelRectangle(x: 0, y: 0, width: 16, height: 16)])
     }
 
+    /// Whether a few rows of `kept` are those of `pixels`.
+    private func sampleMatches(_ kept: KeptPicture, _ pixels: [UInt32], _ order: CastFormat.Order = .bgrx) -> Bool {
+        pixels.withUnsafeBytes { bytes in
+            kept.sampleMatches(order) { y, target in
+                guard let base = bytes.baseAddress else { return false }
+                target.copyMemory(from: base + y * 201 * 4, byteCount: 201 * 4)
+                return true
+            }
+        }
+    }
+
+    @Test("a few rows are those of the last picture until one of them changes, and all rows come in turn")
+    func samples() throws {
+        for order in [CastFormat.Order.bgrx, .rgbx] {
+            let kept = try #require(KeptPicture(size))
+            var pixels = [UInt32](repeating: 0xFF11_2233, count: 201 * 67)
+            #expect(!sampleMatches(kept, pixels, order))
+            _ = update(kept, pixels, order: order)
+            for _ in 0..<16 { #expect(sampleMatches(kept, pixels, order)) }
+            for y in [0, 15, 16, 40, 66] {
+                pixels[y * 201 + 200] = 0xFF11_2234
+                let found = (0..<16).count { _ in !sampleMatches(kept, pixels, order) }
+                #expect(found == 1)
+                _ = update(kept, pixels, order: order)
+            }
+            let matchesUnread = kept.sampleMatches(order) { _, _ in false }
+            #expect(!matchesUnread)
+        }
+    }
+
     @Test("red first becomes blue first, from rows of any length")
     func order() throws {
         let kept = try #require(KeptPicture(size))

@@ -5,7 +5,8 @@ import MediaTypes
 /// pictures are read from it.
 ///
 /// Compositors tell the damage of a picture roughly or not at all, so the comparison decides what has changed. It costs
-/// one pass over both pictures; where they are equal, nothing is written.
+/// one pass over both pictures; where they are equal, nothing is written. ``ComparisonPace`` decides when a look at a
+/// few rows has to do for now.
 final class KeptPicture {
     let size: PictureSize
     let base: UnsafeMutableRawPointer
@@ -15,6 +16,8 @@ final class KeptPicture {
     // Kept so that a picture needs no allocation.
     private var marked: [Bool] = []
     private let row: UnsafeMutableRawPointer
+    /// The row of each band that `sampleMatches` looked at last.
+    private var sampled = 0
 
     /// The macroblocks of the encoder, so that none is coded without need.
     private static let side = 16
@@ -67,6 +70,25 @@ final class KeptPicture {
                 top += Self.side
             }
         }
+    }
+
+    /// Whether a new picture of the same size is the same in one row of each band, in another one at each call. `read`
+    /// writes that row of the new picture to memory for a whole row, and returns false if it can't. False the first
+    /// time.
+    func sampleMatches(_ order: CastFormat.Order, _ read: (Int, UnsafeMutableRawPointer) -> Bool) -> Bool {
+        if isEmpty { return false }
+        // All rows come in turn, and neighbours not one after the other.
+        sampled = (sampled + 7) % Self.side
+        // What is converted is where it was read to.
+        let new = Pixels(base: UnsafeRawPointer(row), stride: 0, order: order)
+        var y = sampled
+        while y < size.height {
+            guard read(y, row), memcmp(base + y * stride, pixels(size.whole, row: y, of: new), stride) == 0 else {
+                return false
+            }
+            y += Self.side
+        }
+        return true
     }
 
     /// Marks the macroblocks of a band that have changed; returns whether there are any.

@@ -4,7 +4,8 @@ import MediaTypes
 /// What may have changed since the last comparison, as the senders of buffers tell it. It only narrows the comparison.
 struct PendingDamage {
     private var parts: [PixelRectangle] = []
-    private var isWhole = false
+    /// Whether it is all of the picture.
+    private(set) var isWhole = false
     private var visible: PixelRectangle?
 
     /// More rectangles than this are kept as all of the picture.
@@ -13,7 +14,8 @@ struct PendingDamage {
     /// Adds the damage of a picture of which `visible` can be seen. It is anything if `told` is empty, or if that is
     /// another part than before.
     mutating func add(_ told: [PixelRectangle], visible: PixelRectangle) {
-        isWhole = isWhole || told.isEmpty || visible != self.visible || parts.count + told.count > Self.maxParts
+        let isAll = told.isEmpty || told.contains { $0.intersection(visible) == visible }
+        isWhole = isWhole || isAll || visible != self.visible || parts.count + told.count > Self.maxParts
         self.visible = visible
         if isWhole { parts.removeAll(keepingCapacity: true) } else { parts += told }
     }

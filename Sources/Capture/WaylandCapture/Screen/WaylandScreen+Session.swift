@@ -30,8 +30,11 @@ extension WaylandScreen {
         }
     }
 
-    /// While the portal's connection has something to do that its descriptor doesn't show.
-    public var nextCheck: MonotonicTime { session?.deadline ?? .distantFuture }
+    /// When the portal's connection has something to do that its descriptor doesn't show, or when a picture was put off
+    /// for long enough.
+    public var nextCheck: MonotonicTime {
+        min(session?.deadline ?? .distantFuture, stream.putOffUntil ?? .distantFuture)
+    }
 
     /// The reason why the session has ended; nil if it hasn't, or if there is none.
     var endOfSession: PortalError? {

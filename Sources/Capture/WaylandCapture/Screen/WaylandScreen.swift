@@ -9,8 +9,9 @@ import Threading
 /// released on the thread that creates it.
 ///
 /// The compositor sends a picture when something has changed. The newest one is kept in the compositor's buffer until
-/// the agent asks for changes, and is then compared with the last one. What has changed is copied, and the buffer goes
-/// back. Pixels are handed out from the copy, and pictures arrive only in `readEvents`.
+/// the agent asks for changes, and is then compared with the last one, or soon after (``ComparisonPace``). What has
+/// changed is copied, and the buffer goes back. Pixels are handed out from the copy, and pictures arrive only in
+/// `readEvents`.
 public final class WaylandScreen: ScreenSource {
     public let target: CaptureTarget
     public private(set) var size: PictureSize
@@ -38,6 +39,7 @@ public final class WaylandScreen: ScreenSource {
     var toldShape: Int?
     var lastPointerLook = MonotonicTime.zero
     private var drawn = DrawnPointer()
+    private var pace = ComparisonPace()
     // Kept so that a picture needs no allocation.
     private var changes: [PixelRectangle] = []
     private var area = DamagedArea()
@@ -115,10 +117,12 @@ public final class WaylandScreen: ScreenSource {
     /// Throws if the screen cast has ended, or if the compositor has changed to a format that can't be read.
     public func readEvents(isReadable: Bool = true, isPointerReadable: Bool = false) throws(CaptureError) -> Bool {
         owner.check()
-        if isReadable || nextCheck <= MonotonicTime.now() {
+        let now = MonotonicTime.now()
+        if isReadable || nextCheck <= now {
             connection.iterate()
             session?.process()
         }
+        stream.endPutOff(now)
         // A compositor that has lost PipeWire closes the session, too, so that the loss has to be known first.
         if endOfSession != nil { connection.iterate() }
         if let failure = stream.failure { throw .screen(reason(for: failure)) }
@@ -137,16 +141,17 @@ public final class WaylandScreen: ScreenSource {
     // MARK: - Pictures
 
     public var mayHaveChanged: Bool {
-        needsFullGrab || stream.newest != nil || drawn.isStale(stream.pointer.shapeNumber, at: pointerArea)
+        needsFullGrab || stream.newest != nil && stream.putOffUntil == nil
+            || drawn.isStale(stream.pointer.shapeNumber, at: pointerArea)
     }
 
     /// When the first of the changes was painted that `fetchDamage` hasn't returned yet; nil if there are none.
     public var paintedAt: MonotonicTime? { stream.paintedAt }
 
-    /// Compares the newest picture with the last one, and never waits.
+    /// Compares the newest picture with the last one, or puts that off; never waits.
     public func fetchDamage() -> DamagedArea {
         changes.removeAll(keepingCapacity: true)
-        stream.takeNewest { pixels, parts in kept.update(from: pixels, in: parts, changes: &changes) }
+        compareNewest()
         drawn.update(stream.pointer.shape, stream.pointer.shapeNumber, at: pointerArea, changes: &changes)
         if needsFullGrab {
             needsFullGrab = false
@@ -155,6 +160,15 @@ public final class WaylandScreen: ScreenSource {
         }
         area.set(changes, in: size)
         return area
+    }
+
+    private func compareNewest() {
+        guard stream.newest != nil else { return }
+        let now = MonotonicTime.now()
+        let due = needsFullGrab ? now : pace.due(now)
+        if due > now, stream.putNewestOff(until: due, ifLike: kept) { return }
+        stream.takeNewest { pixels, parts in kept.update(from: pixels, in: parts, changes: &changes) }
+        pace.compared(at: now, foundChange: !changes.isEmpty)
     }
 
     public func fullDamage() -> DamagedArea {

@@ -48,6 +48,17 @@ final class BufferMemory {
         if let mapping { try Self.check(mapping.file, hasBytes: mapping.end) }
     }
 
+    /// Copies `length` bytes from `offset` on, which must lie inside the memory, to `target`; returns false if the file
+    /// can't be read there. Reading a few rows of a picture like this takes a fifth of the time that mapping their
+    /// pages takes.
+    func read(_ length: Int, at offset: Int, into target: UnsafeMutableRawPointer) -> Bool {
+        guard let mapping else {
+            memcpy(target, base + offset, length)
+            return true
+        }
+        return pread(mapping.file, target, length, off_t(mapping.end - count + offset)) == length
+    }
+
     /// Releases the pages for now. They keep what is in them, and are mapped again when they are read. Otherwise each
     /// of the sender's buffers would count as memory of this process.
     func release() {

@@ -1,5 +1,4 @@
 import CPipeWire
-import Clocks
 import Glibc
 import MediaTypes
 
@@ -11,8 +10,12 @@ final class CastStream {
     /// The reason why no more pictures arrive; nil while they may.
     private(set) var failure: CastError?
     /// The newest picture, if it hasn't been taken yet.
-    private(set) var newest: ReceivedPicture?
-    /// When the first picture was painted of those that haven't been taken.
+    private(set) var newest: ReceivedPicture? {
+        didSet { putOffUntil = nil }
+    }
+    /// When the newest picture is to be taken, because it looks like the last one; nil if it is to be taken at once.
+    private(set) var putOffUntil: MonotonicTime?
+    /// When the first picture was painted of those that were neither taken nor put off, or else the newest one.
     private(set) var paintedAt: MonotonicTime?
     /// The visible part of the last picture.
     private(set) var visible = PixelRectangle.nothing
@@ -43,8 +46,6 @@ final class CastStream {
 
     /// A fault may come with each picture, so the number of warnings is limited.
     private static let maxWarnings = 10
-    /// A picture that is older than this has no usable time.
-    private static let maxAge = Interval.seconds(1)
 
     /// Connects to `node`.
     ///
@@ -108,6 +109,23 @@ final class CastStream {
             base: picture.memory.base + picture.layout.offset, stride: picture.layout.stride, order: picture.order)
         body(pixels, damage.take())
         picture.memory.release()
+    }
+
+    /// Puts the newest picture off until `time` if it looks like `kept`, which shows the last one; returns whether it
+    /// is put off. If the sender says which part has changed, that part is to be compared at once.
+    func putNewestOff(until time: MonotonicTime, ifLike kept: KeptPicture) -> Bool {
+        guard let picture = newest, picture.size == kept.size, damage.isWhole else { return false }
+        let (memory, layout) = (picture.memory, picture.layout)
+        let isLike = kept.sampleMatches(picture.order) { row, target in
+            memory.read(kept.stride, at: layout.offset + row * layout.stride, into: target)
+        }
+        if isLike { putOffUntil = time }
+        return isLike
+    }
+
+    /// Makes a picture that was put off until `now` one that is to be taken.
+    func endPutOff(_ now: MonotonicTime) {
+        if let time = putOffUntil, time <= now { putOffUntil = nil }
     }
 
     private func giveBack(_ buffer: UnsafeMutablePointer<pw_buffer>) {
@@ -186,22 +204,6 @@ final class CastStream {
         memories[buffer] = nil
     }
 
-    private static func memory(of buffer: UnsafeMutablePointer<pw_buffer>) throws(BufferFault) -> BufferMemory {
-        guard let content = buffer.pointee.buffer, content.pointee.n_datas > 0, let data = content.pointee.datas else {
-            throw .noMemory
-        }
-        let block = data.pointee
-        switch block.type {
-        case SPA_DATA_MemFd.rawValue:
-            return try BufferMemory(
-                file: Int32(truncatingIfNeeded: block.fd), offset: Int(block.mapoffset), count: Int(block.maxsize))
-        case SPA_DATA_MemPtr.rawValue:
-            guard let base = block.data else { throw .noMemory }
-            return BufferMemory(mapped: UnsafeRawPointer(base), count: Int(block.maxsize))
-        default: throw .unsupportedMemory(block.type)
-        }
-    }
-
     // MARK: - Pictures
 
     private func process() {
@@ -251,6 +253,8 @@ final class CastStream {
         visible = layout.visible
         damage.add(
             BufferMetadata.damage(Self.metadata(SPA_META_VideoDamage, of: content)), visible: layout.visible)
+        // One that was put off is taken for the last picture.
+        if putOffUntil != nil { paintedAt = nil }
         paintedAt = paintedAt ?? Self.painted(header)
         return ReceivedPicture(buffer: buffer, memory: memory, order: format.order, layout: layout)
     }
@@ -261,26 +265,5 @@ final class CastStream {
         } catch {
             report(error)
         }
-    }
-
-    /// When a picture was painted; now if its header doesn't tell.
-    private static func painted(_ header: BufferMetadata.Header?) -> MonotonicTime {
-        let now = MonotonicTime.now()
-        guard let header else { return now }
-        let time = MonotonicTime(nanoseconds: header.time)
-        return time <= now && time >= now - maxAge ? time : now
-    }
-
-    /// The metadata of a type; empty if there is none.
-    private static func metadata(
-        _ type: spa_meta_type, of content: UnsafeMutablePointer<spa_buffer>
-    ) -> UnsafeRawBufferPointer {
-        for index in 0..<Int(content.pointee.n_metas) {
-            guard let meta = content.pointee.metas?[index] else { break }
-            if meta.type == type.rawValue, let data = meta.data {
-                return UnsafeRawBufferPointer(start: data, count: Int(meta.size))
-            }
-        }
-        return UnsafeRawBufferPointer(start: nil, count: 0)
     }
 }

@@ -1,0 +1,47 @@
+import CPipeWire
+import Clocks
+import MediaTypes
+
+/// Reads what libpipewire says about a buffer.
+extension CastStream {
+    /// A picture that is older than this has no usable time.
+    private static let maxAge = Interval.seconds(1)
+
+    /// The memory of a buffer's first block.
+    static func memory(of buffer: UnsafeMutablePointer<pw_buffer>) throws(BufferFault) -> BufferMemory {
+        guard let content = buffer.pointee.buffer, content.pointee.n_datas > 0, let data = content.pointee.datas else {
+            throw .noMemory
+        }
+        let block = data.pointee
+        switch block.type {
+        case SPA_DATA_MemFd.rawValue:
+            return try BufferMemory(
+                file: Int32(truncatingIfNeeded: block.fd), offset: Int(block.mapoffset), count: Int(block.maxsize))
+        case SPA_DATA_MemPtr.rawValue:
+            guard let base = block.data else { throw .noMemory }
+            return BufferMemory(mapped: UnsafeRawPointer(base), count: Int(block.maxsize))
+        default: throw .unsupportedMemory(block.type)
+        }
+    }
+
+    /// When a picture was painted; now if its header doesn't tell.
+    static func painted(_ header: BufferMetadata.Header?) -> MonotonicTime {
+        let now = MonotonicTime.now()
+        guard let header else { return now }
+        let time = MonotonicTime(nanoseconds: header.time)
+        return time <= now && time >= now - maxAge ? time : now
+    }
+
+    /// The metadata of a type; empty if there is none.
+    static func metadata(
+        _ type: spa_meta_type, of content: UnsafeMutablePointer<spa_buffer>
+    ) -> UnsafeRawBufferPointer {
+        for index in 0..<Int(content.pointee.n_metas) {
+            guard let meta = content.pointee.metas?[index] else { break }
+            if meta.type == type.rawValue, let data = meta.data {
+                return UnsafeRawBufferPointer(start: data, count: Int(meta.size))
+            }
+        }
+        return UnsafeRawBufferPointer(start: nil, count: 0)
+    }
+}
