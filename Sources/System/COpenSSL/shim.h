@@ -21,6 +21,7 @@ static inline long shim_SSL_set_mtu(SSL *s, long m) { return SSL_set_mtu(s, m); 
 static inline int shim_SSL_CTX_set_min_proto_version(SSL_CTX *c, int v) { return (int)SSL_CTX_set_min_proto_version(c, v); }
 static inline int shim_SSL_CTX_set_max_proto_version(SSL_CTX *c, int v) { return (int)SSL_CTX_set_max_proto_version(c, v); }
 static inline int shim_SSL_CTX_set1_groups_list(SSL_CTX *c, const char *l) { return (int)SSL_CTX_set1_groups_list(c, l); }
+static inline int shim_SSL_CTX_add0_chain_cert(SSL_CTX *c, X509 *x) { return (int)SSL_CTX_add0_chain_cert(c, x); }
 static inline long shim_SSL_CTX_set_mode(SSL_CTX *c, long m) { return SSL_CTX_set_mode(c, m); }
 static inline long shim_DTLSv1_get_timeout(SSL *s, struct timeval *tv) { return DTLSv1_get_timeout(s, tv); }
 static inline long shim_DTLSv1_handle_timeout(SSL *s) { return DTLSv1_handle_timeout(s); }

@@ -24,6 +24,8 @@ public final class LinkConnection {
     private var socket: FileDescriptor?
     /// The encryption of the socket's bytes, if there is one.
     private var stream: EncryptedStream?
+    /// The encryption that the peer, which speaks first, may choose; nil once its first byte has arrived.
+    var offered: LinkEncryption?
     private var outgoing = OutgoingBytes()
     private var isPeerGone = false
     private let limit: Int
@@ -95,6 +97,15 @@ public final class LinkConnection {
     public func receive(into buffer: inout [UInt8]) throws(LinkTransportError) -> Received {
         let number = descriptor
         if number < 0 || buffer.isEmpty { return number < 0 ? .closed : .wouldBlock }
+        if let offered {
+            var first: UInt8 = 0
+            let (count, code) = retryingInterrupted { recv(number, &first, 1, Int32(MSG_PEEK)) }
+            if code == EAGAIN || code == EWOULDBLOCK { return .wouldBlock }
+            self.offered = nil
+            if count == 1, first == EncryptedStream.handshakeType {
+                stream = try EncryptedStream(offered, on: number, .host, remote: remote ?? "?")
+            }
+        }
         if let stream { return try receive(into: &buffer, from: stream) }
         let (count, code) = retryingInterrupted {
             buffer.withUnsafeMutableBytes { read(number, $0.baseAddress, $0.count) }

@@ -149,8 +149,10 @@ public final class LinkListener {
 
     /// Accepts the next waiting connection; nil if there is none.
     ///
+    /// - Parameter offered: encrypts a connection over `tcp:` whose client begins with a TLS handshake. The client
+    ///   speaks first then.
     /// - Throws: `foreignPeer` if another user connected. That connection is closed, and the listener continues.
-    public func accept() throws(LinkTransportError) -> LinkConnection? {
+    public func accept(offering offered: LinkEncryption? = nil) throws(LinkTransportError) -> LinkConnection? {
         let number = descriptor
         if number < 0 { throw .closed }
         let flags = Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
@@ -167,7 +169,11 @@ public final class LinkListener {
         }
         let remote = NetworkAddress(of: accepted) { getpeername($0, $1, $2) }
         try TCPOptions.set(connected, end: .host)
-        guard let encryption else { return LinkConnection(adopting: connected, remote: remote?.host ?? "?") }
+        guard let encryption else {
+            let connection = LinkConnection(adopting: connected, remote: remote?.host ?? "?")
+            connection.offered = offered
+            return connection
+        }
         return try LinkConnection(adopting: connected, remote: remote?.host ?? "?", encryption, .host)
     }
 

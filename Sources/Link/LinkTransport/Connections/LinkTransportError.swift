@@ -33,7 +33,7 @@ public enum LinkTransportError: Error, Equatable, Sendable, CustomStringConverti
     /// The file can't be used as a token. `kind` is `permission` if others may have read it or this process may not,
     /// `missing` if it doesn't exist, or `data` if its content isn't a token.
     case tokenFile(path: String, reason: String, kind: Kind)
-    /// TLS failed on an encrypted link: what came was changed on its way, or this process lacks something.
+    /// TLS failed: what came was changed on its way, the peer refuses the certificate, or this process lacks something.
     case encryption(reason: String)
     /// Host and capture don't have the same token, or only one of them encrypts; `text` is the message.
     case tokenRefused(text: String)
@@ -118,7 +118,7 @@ public enum LinkTransportError: Error, Equatable, Sendable, CustomStringConverti
         case .tokenRequired(let address):
             "'\(address)' is not only of this machine: host and capture need the same --capture-key FILE for it"
         case .tokenFile(let path, let reason, _): "'\(path)' can't be used as a capture key: \(reason)"
-        case .encryption(let reason): "the capture link's encryption failed: \(reason)"
+        case .encryption(let reason): "TLS failed: \(reason)"
         case .tokenRefused(let text): text
         case .foreignPeer(let peerUser, let ourUser):
             "the process on the other end belongs to user \(peerUser); only user \(ourUser) and root may use this capture link"

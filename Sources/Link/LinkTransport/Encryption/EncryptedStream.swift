@@ -16,7 +16,7 @@ final class EncryptedStream {
 
     /// The result of a call that continues the handshake.
     enum Progress {
-        /// The handshake is complete: the peer has the same token.
+        /// The handshake is complete: the peer has the same token, if there is one.
         case done
         /// Use poll(2).
         case wouldBlock
@@ -27,6 +27,8 @@ final class EncryptedStream {
     /// The most content that a record has (RFC 8446 section 5.1). A read of this many bytes leaves none in OpenSSL's
     /// memory, where poll(2) couldn't see it.
     static let maxRecord = 1 << 14
+    /// The first byte of a client that begins with a handshake (RFC 8446 section 5.1).
+    static let handshakeType: UInt8 = 22
 
     private let encryption: LinkEncryption
     /// SSL, owned.
@@ -34,7 +36,7 @@ final class EncryptedStream {
     private let socket: Int32
     private let end: End
     private let remote: String
-    /// Whether the peer has proved in the handshake that it has the token.
+    /// Whether the handshake is complete, in which the peer has proved that it has the token, if there is one.
     private(set) var isEstablished = false
     /// Whether the last call waits until the socket is writable.
     private(set) var wantsWrite = false
@@ -82,7 +84,7 @@ final class EncryptedStream {
         begin()
         let result = SSL_do_handshake(session)
         guard result == 1 else { return try outcome(of: result, isHandshake: true) }
-        guard SSL_session_reused(session) == 1 else { throw refusal(reason: 0) }
+        guard encryption.hasCertificate || SSL_session_reused(session) == 1 else { throw refusal(reason: 0) }
         isEstablished = true
         return .done
     }
@@ -151,7 +153,7 @@ final class EncryptedStream {
         }
         if hasEnded { return .ended }
         if fault != 0 { throw .system(call: "TLS", subject: remote, code: fault) }
-        if isHandshake { throw refusal(reason: ERR_GET_REASON(ERR_peek_error())) }
+        if isHandshake, !encryption.hasCertificate { throw refusal(reason: ERR_GET_REASON(ERR_peek_error())) }
         throw LinkEncryption.failure()
     }
 
@@ -166,7 +168,7 @@ final class EncryptedStream {
     /// A record of an alert: its kind and version, its length, the alert's level and its number.
     private static let closeNotify: [UInt8] = [0x15, 3, 3, 0, 2, 1, 0]
 
-    /// The error for a handshake that failed because of what the peer sent.
+    /// The error for a handshake with a token that failed because of what the peer sent.
     private func refusal(reason: Int32) -> LinkTransportError {
         ERR_clear_error()
         switch end {
