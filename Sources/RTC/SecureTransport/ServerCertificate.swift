@@ -69,6 +69,12 @@ public struct ServerCertificate: Sendable {
         return X509_check_ip_asc(parsed, address, 0) == 1
     }
 
+    /// The name by which clients have to call a server at this address: the address if the certificate is valid for it
+    /// or has no ``names``, otherwise the first of them.
+    public func name(at address: String) -> String {
+        covers(address: address) ? address : names.first ?? address
+    }
+
     /// Whether the certificate ends in at most that many seconds.
     public func ends(withinSeconds seconds: Int) -> Bool {
         guard let parsed = Self.parseCertificate(certificate) else { return true }

@@ -32,12 +32,9 @@ struct RoomLinks {
 
     /// The first room's link for other machines in this network, or for this machine if no other can reach the host.
     var first: String {
-        var host = reachable.first ?? (address.isLoopback ? address.address : "localhost")
+        let host = reachable.first ?? (address.isLoopback ? address.address : "localhost")
         // A browser accepts a certificate only for the names in it.
-        if let certificate = configuration.certificate, !certificate.covers(address: host) {
-            host = certificate.names.first ?? host
-        }
-        return link(host: host)
+        return link(host: configuration.certificate?.name(at: host) ?? host)
     }
 
     /// The first room's links for advertised addresses, whose HTTP port must be forwarded under the same number.
