@@ -260,7 +260,8 @@ let package = Package(
         shell(
             "Inputs", "RTMPServing",
             [
-                "RTMP", "Pulling", "ScreenRelayKit", "Signalling", "LinkTransport", "Threading", "Clocks", "MediaTypes",
+                "RTMP", "Pulling", "ScreenRelayKit", "SecureTransport", "Signalling", "LinkTransport", "Threading",
+                "Clocks", "MediaTypes",
             ]),
         shell(
             "Inputs", "SRTServing",
@@ -463,7 +464,7 @@ let package = Package(
             [
                 "Pulling", "Pushing", "OutputLife", "MediaFiles", "RTMPServing", "SRTServing", "RTSPServing",
                 "ScreenRelayKit", "Signalling", "LinkTransport", "TrackHub", "Threading", "VideoDecoding",
-                "AudioCoding", "Processes", "H264", "CSRT", "MediaTypes", "TestSupport",
+                "AudioCoding", "Processes", "H264", "CSRT", "SecureTransport", "MediaTypes", "TestSupport",
             ], exclude: ["rtsp_gstreamer.py"]),
         tests("RTMPTests", ["RTMP", "H264", "MediaTypes", "TestSupport"]),
         tests("JoiningTests", ["Joining", "Signalling", "SocketIORooms", "MediaTypes"]),

@@ -5,6 +5,7 @@ import RTMPServing
 import RTSPServing
 import SRTServing
 import ScreenRelayKit
+import SecureTransport
 import Signalling
 import TestSupport
 import Testing
@@ -49,13 +50,18 @@ final class PublishedRoom<Server: PublishingServer> {
 
     /// - Parameters:
     ///   - password: the room's password; nil for none.
+    ///   - certificate: the host's certificate, if it has one.
     ///   - start: starts the host's server at this address, with this log.
-    init(password: String? = nil, _ start: (ScreenRelayHost, ListenAddress, EventLog) throws -> Server) throws {
+    init(
+        password: String? = nil, certificate: ServerCertificate? = nil,
+        _ start: (ScreenRelayHost, ListenAddress, EventLog) throws -> Server
+    ) throws {
         folder = try TemporaryFolder()
         var configuration = HostConfiguration()
         configuration.token = "viewing"
         configuration.presentingToken = token
         configuration.password = password
+        configuration.certificate = certificate
         host = try ScreenRelayHost(configuration)
         server = try start(host, ListenAddress(address: "127.0.0.1", port: 0), lines.log)
     }

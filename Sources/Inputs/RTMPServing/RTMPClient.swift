@@ -55,7 +55,8 @@ final class RTMPClient {
         guard !isOver else { return }
         do throws(LinkTransportError) {
             if connection.wantsWrite { try connection.flush() }
-            if events & (POLLIN | POLLHUP | POLLERR) != 0 { try receive(&buffer, now: now) }
+            // A TLS handshake may wait until it can send.
+            if events & (POLLIN | POLLOUT | POLLHUP | POLLERR) != 0 { try receive(&buffer, now: now) }
         } catch {
             return end(because: "the connection has failed: \(error)")
         }

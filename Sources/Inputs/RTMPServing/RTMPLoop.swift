@@ -4,10 +4,12 @@ import LinkTransport
 import MediaTypes
 import RTMP
 import ScreenRelayKit
+import SecureTransport
 import Threading
 
 /// The server's thread: waits for connections, and serves each one until it publishes, which has a thread of its own.
 final class RTMPLoop {
+    private let host: ScreenRelayHost
     private let served: ServedPublishers
     private let access: ViewerAccess
     private let listener: LinkListener
@@ -17,20 +19,26 @@ final class RTMPLoop {
     private let connections: Int
     private let log: EventLog
     private let lines: LogRateLimiter
+    /// For clients that begin with TLS, with the host's certificate, whose PEM this is; nil if it has none.
+    private var encryption: LinkEncryption?
+    private var certificate: String?
     /// The clients that don't publish yet, the oldest first.
     private var clients: [RTMPClient] = []
     private var buffer = [UInt8](repeating: 0, count: 64 << 10)
     /// Accepting failed; it is tried again then.
     private var acceptsFrom = MonotonicTime.zero
 
+    /// - Throws: `encryption` if the host's certificate can't be used.
     init(
         _ host: ScreenRelayHost, _ served: ServedPublishers, listener: LinkListener, wake: EventFD, isStopped: Flag,
         limits: PublisherLimits, connections: Int, log: EventLog
-    ) {
-        (self.served, self.listener, self.wake, self.isStopped) = (served, listener, wake, isStopped)
+    ) throws(LinkTransportError) {
+        (self.host, self.served) = (host, served)
+        (self.listener, self.wake, self.isStopped) = (listener, wake, isStopped)
         (self.limits, self.connections, self.log) = (limits, connections, log)
         lines = LogRateLimiter(log)
         access = ViewerAccess(of: host)
+        try readCertificate()
     }
 
     func run() {
@@ -66,10 +74,19 @@ final class RTMPLoop {
 
     // MARK: Clients
 
+    /// Uses the certificate that the host has now: it may have been reloaded.
+    private func readCertificate() throws(LinkTransportError) {
+        guard let pem = host.configuration.certificate?.pem, pem != certificate else { return }
+        // One that can't be used is reported once.
+        certificate = pem
+        encryption = try LinkEncryption(certificate: pem)
+    }
+
     private func accept() {
         while true {
             do throws(LinkTransportError) {
-                guard let connection = try listener.accept() else { return }
+                try readCertificate()
+                guard let connection = try listener.accept(offering: encryption) else { return }
                 if clients.count >= connections {
                     let first = Crowd.firstToGo(of: clients.filter { !$0.isOver }) { client in
                         Loopback.contains(client.address) ? nil : client.address

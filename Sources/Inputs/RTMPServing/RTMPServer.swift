@@ -4,7 +4,8 @@ public import Signalling
 public import Threading
 
 /// Accepts publishers over RTMP into the rooms of a host, as `rtmp://HOST:PORT/live` with the stream key
-/// `ROOM?token=TOKEN`. The token is the presenters'.
+/// `ROOM?token=TOKEN`. The token is the presenters'. If the host has a certificate, the same port accepts RTMP over TLS
+/// too: `rtmps://HOST:PORT/live`.
 ///
 /// H.264 without B-frames is passed on as it is; H.264 with B-frames is re-encoded, and AAC is converted to Opus. A
 /// track has one source at a time.
@@ -21,7 +22,8 @@ public final class RTMPServer: Sendable {
     ///
     /// - Parameter connections: simultaneous connections that don't publish yet. Beyond that, the oldest one of the
     ///   address that has the most of them is closed.
-    /// - Throws: ``ServerError`` if the port is taken or can't be used, or if no descriptor or thread is left.
+    /// - Throws: ``ServerError`` if the port or the host's certificate can't be used, if the port is taken, or if no
+    ///   descriptor or thread is left.
     public init(
         _ host: ScreenRelayHost, at wanted: ListenAddress, limits: PublisherLimits = PublisherLimits(),
         connections: Int = 256, log: EventLog = .silent
@@ -38,10 +40,15 @@ public final class RTMPServer: Sendable {
         guard let wake = EventFD() else { throw ServerError("no file descriptor is left") }
         let served = ServedPublishers(of: host, over: .rtmp, limits: limits, wake: wake)
         let isStopped = Flag()
-        let loop = Sent(
-            RTMPLoop(
-                host, served, listener: listener, wake: wake, isStopped: isStopped, limits: limits,
-                connections: connections, log: log))
+        let loop: Sent<RTMPLoop>
+        do throws(LinkTransportError) {
+            loop = Sent(
+                try RTMPLoop(
+                    host, served, listener: listener, wake: wake, isStopped: isStopped, limits: limits,
+                    connections: connections, log: log))
+        } catch {
+            throw ServerError("\(error)")
+        }
         guard let thread = NamedThread("rtmp", blocksSignals: true, body: { loop.value.run() }) else {
             throw ServerError("no thread is left")
         }

@@ -211,6 +211,20 @@ extension EndToEnd {
             #expect(host.stop() == .exited(0))
         }
 
+        @Test("a publisher over RTMPS gets the host's certificate under the name that is printed")
+        func publisher() throws {
+            let room = try PublishedRoom(["--rtmp", "0", "--tls-cert", certificate, "--tls-key", key])
+            let words = try room.printed("Publishers over RTMP: ").split(separator: " ")
+            let (server, stream) = (try #require(words.first), try #require(words.last))
+            #expect(server.hasPrefix("rtmps://localhost:"))
+            let sender = try PublishedRoom.publish(
+                ["-tune", "zerolatency"],
+                to: ["-f", "flv", "-tls_verify", "1", "-ca_file", certificate, "\(server)/\(stream)"])
+            defer { sender.stop(within: .zero) }
+            try room.host.waitForLog("sends H.264 of 320x240")
+            #expect(room.host.stop() == .exited(0))
+        }
+
         /// Expects what a client of ours says of a server with each kind of certificate, and `success` if all is well.
         ///
         /// - Parameters:

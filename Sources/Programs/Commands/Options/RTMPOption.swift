@@ -2,6 +2,7 @@ import ByteCoding
 import CommandLine
 import RTMPServing
 import ScreenRelayKit
+import SecureTransport
 import Signalling
 import Threading
 
@@ -10,9 +11,9 @@ struct RTMPOption {
     static let option = Option(
         long: "rtmp", value: .required("[ADDR:]PORT"),
         help:
-            "accept publishers over RTMP (OBS, FFmpeg and others) at rtmp://HOST:PORT/live, with the stream key "
-            + "ROOM?token=TOKEN, which is printed with the presenters' token; 1935 is the usual port, 0 uses any free "
-            + "one",
+            "accept publishers over RTMP (OBS, FFmpeg and others) at rtmp://HOST:PORT/live, or with a certificate also "
+            + "at rtmps://HOST:PORT/live, with the stream key ROOM?token=TOKEN, which is printed with the presenters' "
+            + "token; 1935 is the usual port, 0 uses any free one",
         alsoSoughtAs: ["obs", "publish"])
 
     /// Nil if no publisher is accepted.
@@ -45,10 +46,11 @@ struct RTMPOption {
     static func lines(_ server: RTMPServer?, _ host: ScreenRelayHost, _ configuration: HostConfiguration) -> [String] {
         guard let server, let token = configuration.presentingToken else { return [] }
         let isWildcard = ["::", "0.0.0.0"].contains(server.address.address)
-        let name = isWildcard ? host.reachableAddresses.first ?? "127.0.0.1" : server.address.address
+        let address = isWildcard ? host.reachableAddresses.first ?? "127.0.0.1" : server.address.address
+        let (scheme, name) = configuration.certificate.map { ("rtmps", $0.name(at: address)) } ?? ("rtmp", address)
         let place = ListenAddress(address: name, port: server.address.port)
         let password = configuration.password == nil ? "" : ",ROOM-PASSWORD"
         let key = "\(PercentCoding.encode(host.room))?token=\(PercentCoding.encode(token))\(password)"
-        return ["Publishers over RTMP: rtmp://\(place)/live with the stream key \(key)"]
+        return ["Publishers over RTMP: \(scheme)://\(place)/live with the stream key \(key)"]
     }
 }
