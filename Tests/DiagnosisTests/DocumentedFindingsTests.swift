@@ -13,6 +13,7 @@ struct DocumentedFindingsTests {
         // Only TURN is asked over TLS.
         "\\(kind)-certificate": ["turn-certificate"],
         "\\(transport.rawValue)-blocked": ["udp-blocked", "tcp-blocked"],
+        "\\(option)-port": ["rtsp-port", "rtmp-port", "srt-port"],
     ]
 
     /// The ids that the source of `doctor` gives its findings.

@@ -43,7 +43,32 @@ struct LocalCheckTests {
         #expect(udp.first?.line.contains("(process \(getpid()))") == true)
     }
 
-    @Test("a port that the options give twice is named, and one of --rtsp that is taken")
+    @Test(
+        "the port of each other server is named if it is taken, or also that of --udp-port",
+        arguments: [
+            ("rtsp", \.rtsp), ("rtmp", \.rtmp), ("srt", \.srt),
+        ] as [(String, any WritableKeyPath<SharePlan, ListenAddress?> & Sendable)])
+    func serverPorts(_ option: String, _ address: any WritableKeyPath<SharePlan, ListenAddress?> & Sendable) throws {
+        var plan = SharePlan()
+        let type = option == "srt" ? SOCK_DGRAM : SOCK_STREAM
+        let holder = socket(AF_INET, Int32(type.rawValue), 0)
+        defer { close(holder) }
+        plan[keyPath: address] = ListenAddress(address: "127.0.0.1", port: try bindToLoopback(holder))
+        if option != "srt" { #expect(listen(holder, 1) == 0) }
+        let taken = PortCheck(plan: plan).findings()
+        #expect(taken.map(\.id) == ["\(option)-port"])
+        #expect(taken.first?.line.contains("(process \(getpid()))") == true)
+
+        let free = try freePort()
+        plan[keyPath: address] = ListenAddress(address: "127.0.0.1", port: free)
+        #expect(PortCheck(plan: plan).findings() == [])
+        plan.mediaAddress = TransportAddress(ipv4: 127, 0, 0, 1, port: free)
+        let twice = PortCheck(plan: plan).findings()
+        #expect(twice.map(\.id) == ["\(option)-port"])
+        #expect(twice.first?.line.contains("is also that of --udp-port") == true)
+    }
+
+    @Test("a port that the options give twice is named")
     func portsTogether() throws {
         let free = try freePort()
         var plan = SharePlan()
@@ -53,18 +78,9 @@ struct LocalCheckTests {
         #expect(twice.map(\.id) == ["rtsp-port"] && twice.first?.line.contains("also that of --listen") == true)
 
         plan.listen = []
-        plan.mediaAddress = TransportAddress(ipv4: 127, 0, 0, 1, port: free)
-        #expect(PortCheck(plan: plan).findings().map(\.id) == ["rtsp-port"])
-
-        plan.mediaAddress = TransportAddress(ipv4: 127, 0, 0, 1, port: 0)
-        #expect(PortCheck(plan: plan).findings() == [])
-        let stream = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(stream) }
-        plan.rtsp = ListenAddress(address: "127.0.0.1", port: try bindToLoopback(stream))
-        #expect(listen(stream, 1) == 0)
-        let taken = PortCheck(plan: plan).findings()
-        #expect(taken.map(\.id) == ["rtsp-port"])
-        #expect(taken.first?.line.contains("(process \(getpid()))") == true)
+        plan.rtmp = plan.rtsp
+        let both = PortCheck(plan: plan).findings()
+        #expect(both.map(\.id) == ["rtmp-port"] && both.first?.line.contains("also that of --rtsp") == true)
     }
 
     @Test("a file with a secret must be its user's alone; one that isn't there is made later")

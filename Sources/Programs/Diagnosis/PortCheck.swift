@@ -35,32 +35,59 @@ struct PortCheck {
                         + Self.holder(.tcp, media.port),
                     todo: "choose another --udp-port, or end that program"))
         }
-        if let rtsp = plan.rtsp, let problem = rtspProblem(rtsp) { findings.append(problem) }
-        return findings
+        return findings + serverFindings()
     }
 
     // MARK: - Taken ports
 
-    /// Conflicts between the options first: the port isn't in use yet, but a share would use it twice.
-    private func rtspProblem(_ address: ListenAddress) -> Finding? {
-        let port = address.port
-        if port != 0, plan.listen.contains(where: { $0.port == port }) {
-            return Finding(
-                "rtsp-port", "--rtsp: TCP port \(port) is also that of --listen",
-                todo: "choose another port for one of them")
+    /// Problems with the ports of `--rtsp`, `--rtmp` and `--srt`. Conflicts between options come first: such a port
+    /// isn't in use yet, but a share would use it twice.
+    private func serverFindings() -> [Finding] {
+        let servers: [(option: String, kind: PortHolder.Kind, address: ListenAddress?)] = [
+            ("rtsp", .tcp, plan.rtsp), ("rtmp", .tcp, plan.rtmp), ("srt", .udp, plan.srt),
+        ]
+        let media = plan.mediaAddress.port
+        var used: [(kind: PortHolder.Kind, port: UInt16, owner: String)] =
+            plan.listen.map { (kind: .tcp, port: $0.port, owner: "--listen") }
+        used.append((kind: .tcp, port: media, owner: "--udp-port, for viewers that UDP doesn't reach"))
+        used.append((kind: .udp, port: media, owner: "--udp-port"))
+        var findings: [Finding] = []
+        for (option, kind, wanted) in servers {
+            guard let address = wanted else { continue }
+            let port = address.port
+            let place = "--\(option): \(kind.rawValue.uppercased()) port \(port)"
+            if port != 0, let other = used.first(where: { $0.kind == kind && $0.port == port }) {
+                findings.append(
+                    Finding(
+                        "\(option)-port", "\(place) is also that of \(other.owner)",
+                        todo: "choose another port for one of them"))
+            } else if let problem = bindingProblem(kind, address) {
+                let taken = Finding(
+                    "\(option)-port", "\(place) of \(address.address) is taken\(Self.holder(kind, port))",
+                    todo: "choose another port with --\(option), or end that program")
+                let other = Finding("\(option)-port", line: "--\(option): \(problem.text)")
+                findings.append(problem.isTaken ? taken : other)
+            }
+            used.append((kind: kind, port: port, owner: "--\(option)"))
         }
-        if port != 0, plan.mediaAddress.port == port {
-            return Finding(
-                "rtsp-port", "--rtsp: TCP port \(port) is also that of --udp-port, for viewers that UDP doesn't reach",
-                todo: "choose another port for one of them")
-        }
-        switch listeningProblem(address) {
-        case nil: return nil
-        case .occupied:
-            return Finding(
-                "rtsp-port", "--rtsp: TCP port \(port) of \(address.address) is taken\(Self.holder(.tcp, port))",
-                todo: "choose another port with --rtsp, or end that program")
-        case let error?: return Finding("rtsp-port", line: "--rtsp: \(error)")
+        return findings
+    }
+
+    /// Why no socket can be bound to an address, and whether another program has it; nil if one can.
+    private func bindingProblem(_ kind: PortHolder.Kind, _ address: ListenAddress) -> (isTaken: Bool, text: String)? {
+        switch kind {
+        case .tcp:
+            guard let error = listeningProblem(address) else { return nil }
+            if case .occupied = error { return (isTaken: true, text: "\(error)") }
+            return (isTaken: false, text: "\(error)")
+        case .udp:
+            guard let place = TransportAddress(numeric: address.address, port: address.port) else { return nil }
+            do throws(WebRTCError) {
+                _ = try UDPSocket(bindingTo: place)
+                return nil
+            } catch {
+                return (isTaken: error.isAddressTaken, text: "\(error)")
+            }
         }
     }
 

@@ -26,6 +26,10 @@ public struct SharePlan: Sendable {
     public var listen: [ListenAddress] = []
     /// Where RTSP would be served; nil if it wouldn't be.
     public var rtsp: ListenAddress?
+    /// Where publishers over RTMP would be accepted; nil if none would be.
+    public var rtmp: ListenAddress?
+    /// Where publishers over SRT would be accepted; nil if none would be.
+    public var srt: ListenAddress?
     /// The UDP port of all viewers, and its address.
     public var mediaAddress = TransportAddress(ipv4: 127, 0, 0, 1, port: 0)
     /// Whether other machines are to reach it.

@@ -57,6 +57,7 @@ extension EndToEnd {
             Mistake("screenrelay host --ice-secret-file /dev/null", 64, says: "--ice-secret-file", "not a file"),
             Mistake("screenrelay host --rtmp 192.0.2.7:1935", 64, says: "--rtmp 192.0.2.7:1935", "--lan"),
             Mistake("screenrelay host --srt 192.0.2.7:9000", 64, says: "--srt 192.0.2.7:9000", "--lan"),
+            Mistake("screenrelay doctor --srt 192.0.2.7:9000", 64, says: "--srt 192.0.2.7:9000", "--lan"),
             Mistake(
                 "screenrelay host --srt 9000 --srt-passphrase-file /nowhere/p", 66,
                 says: "--srt-passphrase-file /nowhere/p", "No such"),

@@ -129,6 +129,18 @@ extension EndToEnd {
                 "port \(room.port)", "screenrelay (process \(host.child.processID))")
         }
 
+        @Test("the ports of publishers are checked if the settings file sets them")
+        func publisherPorts() throws {
+            let screen = try VirtualScreen(Self.size)
+            let host = try RunningProgram.host("unix:" + folder.file("s.sock"), ["--rtmp", "0"])
+            let place = try host.printed("Publishers over RTMP: rtmp://").prefix { $0 != "/" }
+            let port = try #require(place.split(separator: ":").last)
+            let settings = try folder.write("config", Array("[share]\nlisten=0\nudp-port=0\nrtmp=\(port)\n".utf8))
+            try expectFault(
+                ["--config", settings], on: screen.name, says: "--rtmp: TCP port \(port)",
+                "screenrelay (process \(host.child.processID))")
+        }
+
         @Test(
             "a TURN server that can't be reached, has another secret or another time is named",
             .enabled(if: TURNServer.isAvailable))

@@ -29,15 +29,6 @@ final class PublishedRoom {
     /// The recording's path.
     var recording: String { folder.file("room.srr") }
 
-    /// What the host prints after these words.
-    func printed(_ begin: String) throws -> String {
-        try eventually("the line '\(begin)'") {
-            // The last piece has no line feed yet.
-            let lines = host.output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-            return lines.first { $0.hasPrefix(begin) }.map { String($0.dropFirst(begin.count)) }
-        }
-    }
-
     /// Starts FFmpeg, which publishes 320x240 pixels at 25 fps and a tone of 440 Hz as H.264, with these options of the
     /// encoder, and AAC, with the format and the address in `output`.
     static func publish(_ encoder: [String], to output: [String]) throws -> ChildProcess {
@@ -56,8 +47,8 @@ final class PublishedRoom {
     func expectPlayedAndRecorded(_ sender: ChildProcess, over transport: String) throws {
         let read = folder.file("rtsp.mkv")
         let copied = try FFmpeg.run([
-            "-rtsp_transport", transport, "-i", try printed("Players of RTSP: "), "-map", "0", "-c", "copy", "-t", "3",
-            read,
+            "-rtsp_transport", transport, "-i", try host.printed("Players of RTSP: "), "-map", "0", "-c", "copy",
+            "-t", "3", read,
         ])
         #expect(copied.status == .exited(0), "\(copied.messages)")
         try expectPicturesAndTone(in: read)

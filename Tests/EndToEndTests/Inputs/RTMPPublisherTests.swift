@@ -14,9 +14,27 @@ extension EndToEnd {
 
         /// Starts FFmpeg with these options of x264, and publishes with the settings that the host prints.
         private func publish(_ encoder: [String]) throws -> ChildProcess {
-            let words = try room.printed("Publishers over RTMP: ").split(separator: " ")
-            let (server, key) = (try #require(words.first), try #require(words.last))
-            return try PublishedRoom.publish(encoder, to: ["-f", "flv", "\(server)/\(key)"])
+            try PublishedRoom.publish(encoder, to: ["-f", "flv", Self.url(of: room.host)])
+        }
+
+        /// The URL in the settings that a program prints.
+        private static func url(of program: RunningProgram) throws -> String {
+            let words = try program.printed("Publishers over RTMP: ").split(separator: " ")
+            return "\(try #require(words.first))/\(try #require(words.last))"
+        }
+
+        @Test("reach a share in another track than its capture's", .timeLimit(.minutes(5)))
+        func besideCapture() throws {
+            let desktop = try SharedDesktop(options: ["--rtmp", "0"])
+            let url = try Self.url(of: desktop.host)
+            #expect(url.contains("/TRACK?token="))
+            let sender = try PublishedRoom.publish(
+                ["-tune", "zerolatency"], to: ["-f", "flv", url.replacing("/TRACK?", with: "/camera?")])
+            defer { sender.stop(within: .zero) }
+            try desktop.host.waitForLog("sends H.264 of 320x240")
+            let status = try CommandLineRun(["screenrelay", "status", "--pid", "\(desktop.host.child.processID)"])
+            #expect(status.output.contains("track camera published over RTMP: "), "\(status.output)")
+            #expect(desktop.host.stop() == .exited(0))
         }
 
         @Test(

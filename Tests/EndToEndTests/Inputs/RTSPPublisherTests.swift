@@ -18,7 +18,7 @@ extension EndToEnd {
         func published(transport: String) throws {
             let sender = try PublishedRoom.publish(
                 ["-tune", "zerolatency"],
-                to: ["-f", "rtsp", "-rtsp_transport", transport, try room.printed("Publishers over RTSP: ")])
+                to: ["-f", "rtsp", "-rtsp_transport", transport, try room.host.printed("Publishers over RTSP: ")])
             defer { sender.stop(within: .zero) }
             try room.host.waitForLog("which is converted to Opus")
             try room.host.waitForLog("sends H.264 of 320x240")

@@ -11,7 +11,7 @@ extension EndToEnd {
             let folder = try TemporaryFolder()
             let file = try folder.write("passphrase", Array("correct-horse\n".utf8))
             let room = try PublishedRoom(["--srt", "0", "--srt-passphrase-file", file, "--rtsp", "0"])
-            let address = try room.printed("Publishers over SRT: ")
+            let address = try room.host.printed("Publishers over SRT: ")
             let end = "&passphrase=PASSPHRASE"
             #expect(address.hasSuffix(end) && address.contains("?streamid=publish:screen,\(room.token)"))
             var launch = Launch(
@@ -27,7 +27,7 @@ extension EndToEnd {
             try room.host.waitForLog("sends H.264 of 320x240")
             let read = room.folder.file("rtsp.mkv")
             let copied = try FFmpeg.run([
-                "-rtsp_transport", "tcp", "-i", try room.printed("Players of RTSP: "), "-map", "0:v", "-c", "copy",
+                "-rtsp_transport", "tcp", "-i", try room.host.printed("Players of RTSP: "), "-map", "0:v", "-c", "copy",
                 "-t", "3", read,
             ])
             #expect(copied.status == .exited(0), "\(copied.messages)")

@@ -204,6 +204,15 @@ final class RunningProgram {
         }
     }
 
+    /// What it prints in a line after these words.
+    func printed(_ begin: String) throws -> String {
+        try eventually("the line '\(begin)'") {
+            // The last piece has no line feed yet.
+            let lines = output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+            return lines.first { $0.hasPrefix(begin) }.map { String($0.dropFirst(begin.count)) }
+        }
+    }
+
     /// Waits until the log contains `text` that many times.
     func waitForLog(_ text: String, count: Int = 1, within limit: Interval = .seconds(90)) throws {
         try eventually("'\(text)' in the log", within: limit) {

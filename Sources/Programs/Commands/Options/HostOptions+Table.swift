@@ -61,8 +61,7 @@ extension HostOptions {
                     + "one, and so does the default if it is in use",
                 default: "8189"),
             AdvertiseOption.option,
-        ] + ICEOptions.options + [
-            RTSPOption.option,
+        ] + ICEOptions.options + MediaServerOptions.options + [
             Option(
                 long: "trusted-proxy", value: .required("CIDR"),
                 help:

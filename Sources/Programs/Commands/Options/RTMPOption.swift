@@ -21,36 +21,37 @@ struct RTMPOption {
     private let label: String
 
     init(_ options: ParsedOptions, _ configuration: HostConfiguration) throws(UsageError) {
-        guard let wanted = try options.value("rtmp", as: .listenAddress(example: 1935)) else {
-            (address, label) = (nil, "")
-            return
-        }
         label = "--rtmp " + (options.value("rtmp") ?? "")
-        address = ListenAddress(
-            address: wanted.host ?? configuration.listen.first?.address ?? "127.0.0.1", port: wanted.port)
-        guard configuration.isOpenToNetwork || wanted.host == nil || wanted.isLoopback else {
-            throw UsageError("\(label): other machines can reach that address; add --lan if they may")
-        }
+        address = try Self.address(options, listen: configuration.listen)
+    }
+
+    /// Where publishers are accepted, beside HTTP at `listen`; nil if none is.
+    static func address(_ options: ParsedOptions, listen: [ListenAddress]) throws(UsageError) -> ListenAddress? {
+        try HostOptions.serverAddress(of: "rtmp", example: 1935, options, listen: listen)
     }
 
     /// Starts to accept publishers; nil if that wasn't requested.
-    func start(_ host: ScreenRelayHost, log: EventLog) throws(ServerError) -> RTMPServer? {
+    func start(_ host: ScreenRelayHost, log: EventLog) throws(UsageError) -> RTMPServer? {
         guard let address else { return nil }
-        return try RTMPServer(host, at: address, log: log)
+        do throws(ServerError) {
+            return try RTMPServer(host, at: address, log: log)
+        } catch {
+            throw UsageError(label, error)
+        }
     }
 
-    /// The line for an error of `start`.
-    func text(for error: ServerError) -> String { "\(label): \(error)" }
-
-    /// What to tell the sharer: how to publish into the first room.
-    static func lines(_ server: RTMPServer?, _ host: ScreenRelayHost, _ configuration: HostConfiguration) -> [String] {
+    /// What to tell the sharer: how to publish into the first room. `track` follows its name.
+    static func lines(
+        _ server: RTMPServer?, _ host: ScreenRelayHost, _ configuration: HostConfiguration, track: String
+    ) -> [String] {
         guard let server, let token = configuration.presentingToken else { return [] }
-        let isWildcard = ["::", "0.0.0.0"].contains(server.address.address)
-        let address = isWildcard ? host.reachableAddresses.first ?? "127.0.0.1" : server.address.address
-        let (scheme, name) = configuration.certificate.map { ("rtmps", $0.name(at: address)) } ?? ("rtmp", address)
-        let place = ListenAddress(address: name, port: server.address.port)
         let password = configuration.password == nil ? "" : ",ROOM-PASSWORD"
-        let key = "\(PercentCoding.encode(host.room))?token=\(PercentCoding.encode(token))\(password)"
+        let key = "\(PercentCoding.encode(host.room))\(track)?token=\(PercentCoding.encode(token))\(password)"
+        var (scheme, place) = ("rtmp", host.printedAddress(of: server.address))
+        if let certificate = configuration.certificate {
+            scheme = "rtmps"
+            place = ListenAddress(address: certificate.name(at: place.address), port: place.port)
+        }
         return ["Publishers over RTMP: \(scheme)://\(place)/live with the stream key \(key)"]
     }
 }

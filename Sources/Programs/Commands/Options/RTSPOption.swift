@@ -18,11 +18,14 @@ struct RTSPOption {
     /// Nil if nothing is served.
     private let address: ListenAddress?
     private let label: String
+    /// Whether the settings for publishers are printed.
+    private let isForPublishers: Bool
 
     /// - Parameter socket: where RTSP is served instead of at `--rtsp`, if there is one.
     init(
         _ options: ParsedOptions, _ configuration: HostConfiguration, socket: ListenAddress? = nil
     ) throws(UsageError) {
+        isForPublishers = options.has("presenters")
         if let socket {
             (address, label) = (socket, "LISTEN_FDNAMES: rtsp")
             guard configuration.isOpenToNetwork || socket.isLoopback else {
@@ -30,47 +33,38 @@ struct RTSPOption {
             }
             return
         }
-        guard let wanted = try options.value("rtsp", as: .listenAddress(example: 554)) else {
-            (address, label) = (nil, "")
-            return
-        }
         label = "--rtsp " + (options.value("rtsp") ?? "")
         address = try Self.address(options, listen: configuration.listen)
-        guard configuration.isOpenToNetwork || wanted.host == nil || wanted.isLoopback else {
-            throw UsageError("\(label): other machines can reach that address; add --lan if they may")
-        }
     }
 
     /// Where RTSP is served beside HTTP at `listen`; nil if it isn't.
     static func address(_ options: ParsedOptions, listen: [ListenAddress]) throws(UsageError) -> ListenAddress? {
-        guard let wanted = try options.value("rtsp", as: .listenAddress(example: 554)) else { return nil }
-        return ListenAddress(address: wanted.host ?? listen.first?.address ?? "127.0.0.1", port: wanted.port)
+        try HostOptions.serverAddress(of: "rtsp", example: 554, options, listen: listen)
     }
 
     /// Starts to serve; nil if it wasn't requested.
-    func start(_ host: ScreenRelayHost, log: EventLog) throws(ServerError) -> RTSPServer? {
+    func start(_ host: ScreenRelayHost, log: EventLog) throws(UsageError) -> RTSPServer? {
         guard let address else { return nil }
-        return try RTSPServer(host, at: address, log: log)
+        do throws(ServerError) {
+            return try RTSPServer(host, at: address, log: log)
+        } catch {
+            throw UsageError(label, error)
+        }
     }
 
-    /// The line for an error of `start`.
-    func text(for error: ServerError) -> String { "\(label): \(error)" }
-
-    /// What to tell the sharer: how to watch the first room, and with `--presenters` how to publish into it.
-    static func lines(
-        _ server: RTSPServer?, _ host: ScreenRelayHost, _ configuration: HostConfiguration, _ options: ParsedOptions
+    /// What to tell the sharer: how to watch the first room, and with `--presenters` how to publish into it, where
+    /// `track` follows its name.
+    func lines(
+        _ server: RTSPServer?, _ host: ScreenRelayHost, _ configuration: HostConfiguration, track: String
     ) -> [String] {
         guard let server else { return [] }
-        let isWildcard = ["::", "0.0.0.0"].contains(server.address.address)
-        let name = isWildcard ? host.reachableAddresses.first ?? "127.0.0.1" : server.address.address
-        let place = ListenAddress(address: name, port: server.address.port)
+        let place = host.printedAddress(of: server.address)
         let user = configuration.password == nil ? "viewer" : "ROOM-PASSWORD"
         let proof = configuration.token.map { "\(user):\($0)@" } ?? ""
         let presenter = configuration.password == nil ? "presenter" : "ROOM-PASSWORD"
         let players = "Players of RTSP: rtsp://\(proof)\(place)/\(host.room)"
-        guard options.has("presenters"), let token = configuration.presentingToken else { return [players] }
-        return [
-            players, "Publishers over RTSP: rtsp://\(presenter):\(PercentCoding.encode(token))@\(place)/\(host.room)",
-        ]
+        guard isForPublishers, let token = configuration.presentingToken else { return [players] }
+        let credentials = "\(presenter):\(PercentCoding.encode(token))"
+        return [players, "Publishers over RTSP: rtsp://\(credentials)@\(place)/\(host.room)\(track)"]
     }
 }

@@ -26,19 +26,17 @@ struct SRTOption {
 
     init(_ options: ParsedOptions, _ configuration: HostConfiguration) throws(UsageError) {
         passphrase = try Self.passphrase(options)
-        guard let wanted = try options.value("srt", as: .listenAddress(example: 9000)) else {
-            (address, label) = (nil, "")
-            return
-        }
         label = "--srt " + (options.value("srt") ?? "")
-        address = ListenAddress(
-            address: wanted.host ?? configuration.listen.first?.address ?? "127.0.0.1", port: wanted.port)
-        guard configuration.isOpenToNetwork || wanted.host == nil || wanted.isLoopback else {
-            throw UsageError("\(label): other machines can reach that address; add --lan if they may")
-        }
+        address = try Self.address(options, listen: configuration.listen)
     }
 
-    private static func passphrase(_ options: ParsedOptions) throws(UsageError) -> String? {
+    /// Where publishers are accepted, beside HTTP at `listen`; nil if none is.
+    static func address(_ options: ParsedOptions, listen: [ListenAddress]) throws(UsageError) -> ListenAddress? {
+        try HostOptions.serverAddress(of: "srt", example: 9000, options, listen: listen)
+    }
+
+    /// The passphrase of publishers, from `--srt-passphrase-file`; nil without the option.
+    static func passphrase(_ options: ParsedOptions) throws(UsageError) -> String? {
         guard let file = try options.value("srt-passphrase-file", as: .text) else { return nil }
         let label = "\(options.place(of: "srt-passphrase-file") ?? "--srt-passphrase-file") \(file)"
         let text: String
@@ -58,23 +56,25 @@ struct SRTOption {
     }
 
     /// Starts to accept publishers; nil if that wasn't requested.
-    func start(_ host: ScreenRelayHost, log: EventLog) throws(ServerError) -> SRTServer? {
+    func start(_ host: ScreenRelayHost, log: EventLog) throws(UsageError) -> SRTServer? {
         guard let address else { return nil }
-        return try SRTServer(host, at: address, passphrase: passphrase, log: log)
+        do throws(ServerError) {
+            return try SRTServer(host, at: address, passphrase: passphrase, log: log)
+        } catch {
+            throw UsageError(label, error)
+        }
     }
 
-    /// The line for an error of `start`.
-    func text(for error: ServerError) -> String { "\(label): \(error)" }
-
-    /// What to tell the sharer: how to publish into the first room.
-    func lines(_ server: SRTServer?, _ host: ScreenRelayHost, _ configuration: HostConfiguration) -> [String] {
+    /// What to tell the sharer: how to publish into the first room. `track` follows its name.
+    func lines(
+        _ server: SRTServer?, _ host: ScreenRelayHost, _ configuration: HostConfiguration, track: String
+    ) -> [String] {
         guard let server, let token = configuration.presentingToken else { return [] }
-        let isWildcard = ["::", "0.0.0.0"].contains(server.address.address)
-        let name = isWildcard ? host.reachableAddresses.first ?? "127.0.0.1" : server.address.address
-        let place = ListenAddress(address: name, port: server.address.port)
         let password = configuration.password == nil ? "" : ",ROOM-PASSWORD"
         let secret = passphrase == nil ? "" : "&passphrase=PASSPHRASE"
-        let identifier = "publish:\(PercentCoding.encode(host.room)),\(PercentCoding.encode(token))\(password)"
+        let name = "\(PercentCoding.encode(host.room))\(track)"
+        let identifier = "publish:\(name),\(PercentCoding.encode(token))\(password)"
+        let place = host.printedAddress(of: server.address)
         return ["Publishers over SRT: srt://\(place)?streamid=\(identifier)\(secret)"]
     }
 }

@@ -37,7 +37,8 @@ enum DoctorCommand {
             "source", "display", "monitor", "window", "region", "pause-when-locked", "scale", "size", "chroma",
             "capture-memory", "sound",
             "room", "listen",
-            "udp-port", "rtsp", "lan", "open", "token-file", "present-token-file", "password-file", "admin-token-file",
+            "udp-port", "rtsp", "rtmp", "srt", "srt-passphrase-file", "lan", "open", "token-file",
+            "present-token-file", "password-file", "admin-token-file",
             "tls",
             "tls-cert", "tls-key", "ice-server", "ice-secret-file",
         ]
@@ -89,6 +90,9 @@ enum DoctorCommand {
         plan.listen = try HostOptions.listenAddresses(options)
         plan.mediaAddress = try HostOptions.mediaAddress(options, listen: plan.listen)
         plan.rtsp = try RTSPOption.address(options, listen: plan.listen)
+        plan.rtmp = try RTMPOption.address(options, listen: plan.listen)
+        plan.srt = try SRTOption.address(options, listen: plan.listen)
+        _ = try usable(&findings) { () throws(UsageError) in try SRTOption.passphrase(options) }
         _ = try AdvertiseOption.addresses(options)
         // These also hide keys from users who list processes.
         _ = try PushOption(options)

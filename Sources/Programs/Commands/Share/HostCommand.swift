@@ -3,9 +3,6 @@ import Diagnosis
 import Ingest
 import LinkTransport
 import Pulling
-import RTMPServing
-import RTSPServing
-import SRTServing
 import ScreenRelayKit
 import Threading
 
@@ -32,8 +29,7 @@ enum HostCommand {
             ).under(.captureLink),
         ]
             + [
-                TrackOption.option, SourceOption.option, SourceOption.anyCertificate, RTMPOption.option,
-                SRTOption.option, SRTOption.passphraseFile,
+                TrackOption.option, SourceOption.option, SourceOption.anyCertificate,
             ].under(.source) + TagOption.options
             + HostOptions.all.map(recordingOne) + PushOption.options
             + [JoinOption.option.under(.pushing), EventLog.option(default: .warning)],
@@ -75,9 +71,7 @@ enum HostCommand {
             configuration.furtherRooms.append(HostOptions.furtherRoom(name, options, configuration))
         }
         let tags = try TagOption(options, room: room)
-        let rtsp = try RTSPOption(options, configuration, socket: sockets.rtsp)
-        let rtmp = try RTMPOption(options, configuration)
-        let srt = try SRTOption(options, configuration)
+        let serving = try MediaServerOptions(options, configuration, rtsp: sockets.rtsp)
         let log = HostOptions.log(options, level: try options.required("log", as: ValueFormat<EventLog.Level>.choice))
         if let warning = sockets.warning(options) { log.warning(warning) }
         for finding in OpenFiles.raiseLimit() { log.warning(finding.line) }
@@ -117,31 +111,14 @@ enum HostCommand {
             let reload = HostReload(host: host, options: options, sources: sources, log: log)
             end.reloads { reload.run() }
             if let problem = tags.apply(to: host) { return Program.fail(problem, .usage) }
-            let players: RTSPServer?
-            do throws(ServerError) {
-                players = try rtsp.start(host, log: log)
+            let servers: MediaServers
+            do throws(UsageError) {
+                servers = try serving.start(host, configuration, log: log)
             } catch {
-                return Program.fail(rtsp.text(for: error), error.isTaken ? .unavailable : .system)
+                return Program.fail(error.description, error.exitCode)
             }
-            defer { players?.stop() }
-            let publishers: RTMPServer?
-            do throws(ServerError) {
-                publishers = try rtmp.start(host, log: log)
-            } catch {
-                return Program.fail(rtmp.text(for: error), error.isTaken ? .unavailable : .system)
-            }
-            defer { publishers?.stop() }
-            let callers: SRTServer?
-            do throws(ServerError) {
-                callers = try srt.start(host, log: log)
-            } catch {
-                return Program.fail(srt.text(for: error), error.isTaken ? .unavailable : .system)
-            }
-            defer { callers?.stop() }
-            lines += RTMPOption.lines(publishers, host, configuration) + srt.lines(callers, host, configuration)
-            lines +=
-                RTSPOption.lines(players, host, configuration, options)
-                + HostOptions.networkLines(of: host, options)
+            defer { servers.stop() }
+            lines += servers.lines + HostOptions.networkLines(of: host, options)
             let plan = Plan(
                 sources: sources, place: place, audience: HostOptions.audience(options), pushing: pushing,
                 joining: joining)

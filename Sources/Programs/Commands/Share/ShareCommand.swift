@@ -5,7 +5,6 @@ import Glibc
 import Ingest
 import LinkTransport
 import MediaTypes
-import RTSPServing
 import ScreenRelayKit
 import Threading
 import TrackHub
@@ -48,7 +47,7 @@ enum ShareCommand {
         // After all other options, because this may create a token and store it.
         let configuration = try HostOptions.configuration(options)
         let tags = try TagOption(options, room: configuration.room)
-        let rtsp = try RTSPOption(options, configuration)
+        let serving = try MediaServerOptions(options, configuration)
         let log = HostOptions.log(options, level: verbosity.level)
         if let warning = capture.waylandWarning { log.warning(warning) }
         guard let program = ProgramBeside.capture.path else {
@@ -87,16 +86,14 @@ enum ShareCommand {
             AccessOptions.warn(of: configuration.certificate, log)
             let reload = HostReload(host: host, options: options, log: log)
             end.reloads { reload.run() }
-            let players: RTSPServer?
-            do throws(ServerError) {
-                players = try rtsp.start(host, log: log)
+            let servers: MediaServers
+            do throws(UsageError) {
+                servers = try serving.start(host, configuration, track: "/TRACK", log: log)
             } catch {
-                return Program.fail(rtsp.text(for: error), error.isTaken ? .unavailable : .system)
+                return Program.fail(error.description, error.exitCode)
             }
-            defer { players?.stop() }
-            let extraLines =
-                RTSPOption.lines(players, host, configuration, options)
-                + HostOptions.networkLines(of: host, options)
+            defer { servers.stop() }
+            let extraLines = servers.lines + HostOptions.networkLines(of: host, options)
             let plan = Plan(
                 shared: shared, audience: HostOptions.audience(options), captureLimits: limits, recording: recording,
                 sound: sound, pushing: pushing, joining: joining)
