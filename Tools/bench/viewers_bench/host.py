@@ -56,24 +56,28 @@ class Host:
         return threads(self.process.pid)
 
     def metrics(self):
-        """The values of /metrics by their names, with labels and without the prefix."""
-        address = self.link.split("//", 1)[1].split("/", 1)[0]
-        connection = http.client.HTTPConnection(address, timeout=10)
-        try:
-            connection.request("GET", "/metrics")
-            answer = connection.getresponse()
-            status, text = answer.status, answer.read().decode()
-        except (OSError, http.client.HTTPException) as error:
-            raise Failure("the host's /metrics: %s" % error)
-        finally:
-            connection.close()
-        if status != 200:
-            raise Failure("the host's /metrics: %d" % status)
-        lines = [line.rsplit(" ", 1) for line in text.splitlines() if line and not line.startswith("#")]
-        return {name.removeprefix("screenrelay_"): float(value) for name, value in lines}
+        return metrics(self.link)
 
     def memory(self):
         return memory(self.process.pid)
+
+
+def metrics(link):
+    """The values of /metrics of the host with this link, by their names, with labels and without the prefix."""
+    address = link.split("//", 1)[1].split("/", 1)[0]
+    connection = http.client.HTTPConnection(address, timeout=10)
+    try:
+        connection.request("GET", "/metrics")
+        answer = connection.getresponse()
+        status, text = answer.status, answer.read().decode()
+    except (OSError, http.client.HTTPException) as error:
+        raise Failure("the host's /metrics: %s" % error)
+    finally:
+        connection.close()
+    if status != 200:
+        raise Failure("the host's /metrics: %d" % status)
+    lines = [line.rsplit(" ", 1) for line in text.splitlines() if line and not line.startswith("#")]
+    return {name.removeprefix("screenrelay_"): float(value) for name, value in lines}
 
 
 def threads(pid):
