@@ -48,6 +48,12 @@ public protocol SessionServer: Sendable {
     func statistics(of session: MediaSessionID) -> PeerStatistics?
 }
 
+/// Reasons for which the media layer ends a session, as text.
+public enum SessionEnd {
+    /// The peer has closed the connection (DTLS's close_notify).
+    public static let byPeer = "the peer closed the connection"
+}
+
 /// A session's number in its media server; never reused.
 public struct MediaSessionID: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt64

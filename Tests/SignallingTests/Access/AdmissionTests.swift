@@ -151,7 +151,8 @@ struct AdmissionTests {
         #expect(answer.headers["access-control-allow-origin"] == "https://other.example")
         #expect(answer.headers["access-control-allow-methods"] == "OPTIONS, GET, HEAD, POST, PATCH, DELETE")
         #expect(
-            answer.headers["access-control-allow-headers"] == "Authorization, Content-Type, If-Match, X-Room-Password")
+            answer.headers["access-control-allow-headers"]
+                == "Authorization, Content-Type, If-Match, X-Ending, X-Room-Password, X-Visit")
         #expect(answer.headers["access-control-allow-credentials"] == nil)
         #expect(answer.headers["accept-post"] == "application/sdp")
         #expect(try server.request("OPTIONS", "/whep/attic", headers).timeless == answer.timeless)

@@ -1,4 +1,5 @@
 import MediaSessions
+import MediaTypes
 import Synchronization
 import TestSupport
 import Testing
@@ -9,7 +10,11 @@ import Testing
 final class FakePublishing: TrackPublishing {
     struct State {
         var published: [String] = []
+        var presenters: [Presenter?] = []
         var closed: [MediaSessionID] = []
+        var reasons: [String?] = []
+        /// Whether the sessions' media still arrive.
+        var isReceiving = false
         var restarts: [String] = []
         var candidates: [String] = []
         var refusal: PublishingError?
@@ -20,11 +25,13 @@ final class FakePublishing: TrackPublishing {
     let state = Mutex(State())
 
     func publish(
-        offer sdp: String, room: String, track: String, onEnd: @escaping @Sendable (String) -> Void
+        offer sdp: String, room: String, track: String, presenter: Presenter?,
+        onEnd: @escaping @Sendable (String) -> Void
     ) throws(PublishingError) -> OpenedSession {
         let result = state.withLock { state -> Result<OpenedSession, PublishingError> in
             if let refusal = state.refusal { return .failure(refusal) }
             state.published.append("\(room)/\(track)")
+            state.presenters.append(presenter)
             let id = MediaSessionID(rawValue: UInt64(state.published.count))
             state.ends[id] = onEnd
             return .success(OpenedSession(id: id, answer: FakeMedia.answer, entityTag: "tag\(id.rawValue)"))
@@ -45,7 +52,16 @@ final class FakePublishing: TrackPublishing {
         state.withLock { $0.candidates.append(fragment) }
     }
 
-    func close(_ session: MediaSessionID) { state.withLock { $0.closed.append(session) } }
+    func hasReceived(_ session: MediaSessionID, since time: MonotonicTime) -> Bool {
+        state.withLock { $0.isReceiving }
+    }
+
+    func close(_ session: MediaSessionID, reason: String?) {
+        state.withLock { state in
+            state.closed.append(session)
+            state.reasons.append(reason)
+        }
+    }
 
     /// Ends a session as if its publisher had gone silent.
     func end(_ session: UInt64, _ reason: String) {

@@ -40,6 +40,8 @@ final class PublishedSource: PictureSource, PublishedFrameReceiver {
         /// The track that the source is attached to.
         var ingest: TrackIngest?
         var end: String?
+        /// When the last frame arrived, of video or audio.
+        var lastArrival = MonotonicTime.zero
         /// Whether the source no longer occupies the track.
         var hasLetGo = false
     }
@@ -107,6 +109,9 @@ final class PublishedSource: PictureSource, PublishedFrameReceiver {
     /// Whether the source has ended.
     var hasEnded: Bool { state.withLock { $0.end != nil } }
 
+    /// Whether a frame has arrived since `time`.
+    func hasReceived(since time: MonotonicTime) -> Bool { state.withLock { $0.lastArrival > time } }
+
     /// Ends the source: the track keeps its last picture, and viewers receive `reason`. Idempotent.
     func end(reason: String) {
         // First, so that the publisher that replaces this one finds no sound on the track.
@@ -120,8 +125,12 @@ final class PublishedSource: PictureSource, PublishedFrameReceiver {
     // MARK: Frames of the publisher
 
     func receive(_ frame: PublishedFrame) {
-        guard frame.codec.kind == .video else { return sound.receive(frame) }
+        guard frame.codec.kind == .video else {
+            state.withLock { $0.lastArrival = frame.arrival }
+            return sound.receive(frame)
+        }
         let isFirstLoss = state.withLock { state in
+            state.lastArrival = frame.arrival
             if frame.isRandomAccess { state.needsKeyFrameSince = nil }
             // If a key frame can't be requested, it may never arrive.
             if !state.makesKeyFrames, let since = state.needsKeyFrameSince, frame.arrival - since >= Self.timeout {

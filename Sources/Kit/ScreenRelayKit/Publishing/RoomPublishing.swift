@@ -71,13 +71,14 @@ final class RoomPublishing: TrackPublishing {
     }
 
     func publish(
-        offer sdp: String, room: String, track: String, onEnd: @escaping @Sendable (String) -> Void
+        offer sdp: String, room: String, track: String, presenter: Presenter? = nil,
+        onEnd: @escaping @Sendable (String) -> Void
     ) throws(PublishingError) -> OpenedSession {
         guard let source = PublishedSource(log: log) else {
             throw .offer(.full("the host has no descriptor left"))
         }
         // Open the session first, so that an offer that can't be answered makes no track.
-        let (opened, answersKeyFrameRequests) = try open(sdp, source, onEnd: onEnd)
+        let (opened, answersKeyFrameRequests) = try open(sdp, source, presenter, onEnd: onEnd)
         let media = self.media
         let key = TrackKey(room: room, track: track)
         do throws(PublishingError) {
@@ -92,6 +93,7 @@ final class RoomPublishing: TrackPublishing {
                 throw .taken(
                     "the track \(track) already has a source; POST to /whip/ROOM/TRACK to make another track")
             }
+            if let presenter, hosted.endsUnpublished { hosted.setTag(presenter.tag) }
             source.sound.connect(to: hosted.sound, recorder: hosted.linkRecorder)
             state.withLock { state in
                 state.sessions[opened.id] = Session(source: source, key: key)
@@ -116,17 +118,22 @@ final class RoomPublishing: TrackPublishing {
         media.remoteCandidates(session, fragment: fragment)
     }
 
-    func close(_ session: MediaSessionID) {
-        state.withLock { $0.sessions[session] }?.source.end(reason: "the publisher has left")
+    func hasReceived(_ session: MediaSessionID, since time: MonotonicTime) -> Bool {
+        state.withLock { $0.sessions[session] }?.source.hasReceived(since: time) ?? false
+    }
+
+    func close(_ session: MediaSessionID, reason: String? = nil) {
+        state.withLock { $0.sessions[session] }?.source.end(reason: reason ?? "the publisher has left")
         media.close(session)
     }
 
     private func open(
-        _ sdp: String, _ source: PublishedSource, onEnd: @escaping @Sendable (String) -> Void
+        _ sdp: String, _ source: PublishedSource, _ presenter: Presenter?,
+        onEnd: @escaping @Sendable (String) -> Void
     ) throws(PublishingError) -> (session: OpenedSession, answersKeyFrameRequests: Bool) {
         do throws(MediaSessionError) {
             return try media.publish(offer: sdp, to: source) { [weak self] id, reason in
-                source.end(reason: reason)
+                source.end(reason: presenter?.text(ofSessionEnd: reason) ?? reason)
                 self?.ended(id)
                 onEnd(reason)
             }

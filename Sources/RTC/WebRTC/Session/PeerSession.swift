@@ -256,7 +256,7 @@ final class PeerSession {
             } catch {
                 finish("SRTP: \(error)")
             }
-        case .closed: finish("the peer closed the connection")
+        case .closed: finish(SessionEnd.byPeer)
         case .failed(let error): finish("DTLS: \(error)")
         case .handshaking, nil: break
         }

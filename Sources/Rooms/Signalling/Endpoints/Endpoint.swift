@@ -16,7 +16,7 @@ final class Endpoint {
         case publishing((any TrackPublishing)?)
     }
 
-    private struct Session {
+    struct Session {
         let address: TrackAddress
         /// The client. Its identifier isn't the last segment of the URL, because that is secret.
         let who: Participant
@@ -25,12 +25,14 @@ final class Endpoint {
         let key: UInt64
         /// The ICE generations that the client's later requests are compared with.
         var ice: ICEGenerations
+        /// The member who publishes from our page; nil for another client.
+        var presenter: Presenter?
     }
 
     private static let descriptionType = "application/sdp"
-    private static let fragmentType = "application/trickle-ice-sdpfrag"
+    static let fragmentType = "application/trickle-ice-sdpfrag"
     private static let acceptPost = ("Accept-Post", descriptionType)
-    private static let acceptPatch = ("Accept-Patch", fragmentType)
+    static let acceptPatch = ("Accept-Patch", fragmentType)
     private static let methods = "OPTIONS, GET, HEAD, POST"
     private static let sessionMethods = "OPTIONS, GET, HEAD, PATCH, DELETE"
 
@@ -40,16 +42,17 @@ final class Endpoint {
     private let presence: RoomPresence
     private let sessionEnds: SessionEnds
     private let iceServers: [ICEServer]
-    private let log: LogRateLimiter
+    private let presenters: Presenters
+    let log: LogRateLimiter
     /// Keyed by the last segment of their URL.
-    private var sessions: [String: Session] = [:]
+    var sessions: [String: Session] = [:]
 
     init(
         for service: Service, rooms: HostRooms, admission: Admission, presence: RoomPresence, sessionEnds: SessionEnds,
-        iceServers: [ICEServer], log: LogRateLimiter
+        presenters: Presenters, iceServers: [ICEServer], log: LogRateLimiter
     ) {
         (self.service, self.rooms, self.admission) = (service, rooms, admission)
-        self.iceServers = iceServers
+        (self.presenters, self.iceServers) = (presenters, iceServers)
         (self.presence, self.sessionEnds, self.log) = (presence, sessionEnds, log)
     }
 
@@ -107,7 +110,8 @@ final class Endpoint {
         switch exchange.method {
         case "PATCH": exchange.answer(patch(exchange, name, session, headers))
         case "DELETE":
-            end(name)
+            let ending = Presenter.Ending(header: exchange.header("X-Ending"))
+            end(name, ending.flatMap { session.presenter?.text(of: $0) })
             exchange.answer(HTTPResponse(200, headers: headers))
         case "GET", "HEAD":
             exchange.answer(HTTPResponse(204, headers: headers + [("ETag", session.ice.tag.header), Self.acceptPatch]))
@@ -127,7 +131,10 @@ final class Endpoint {
                 headers: headers + links + [
                     ("Allow", allowed), accept,
                     ("Access-Control-Allow-Methods", "OPTIONS, GET, HEAD, POST, PATCH, DELETE"),
-                    ("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, X-Room-Password"),
+                    (
+                        "Access-Control-Allow-Headers",
+                        "Authorization, Content-Type, If-Match, X-Ending, X-Room-Password, X-Visit"
+                    ),
                     ("Access-Control-Max-Age", "600"),
                 ]))
     }
@@ -167,17 +174,35 @@ extension Endpoint {
                 429, headers: headers + [("Retry-After", "30")],
                 text: "this address has too many sessions; end one and try again")
         }
+        // A page publishes within its visit, so that the host notices its end, and knows whose it was.
+        var member: RoomMember?
+        if !isPlaying, let visit = exchange.header("X-Visit") {
+            member = presenters.member(of: visit, in: room)
+            guard member != nil else {
+                return HTTPResponse(409, headers: headers, text: "the visit is over; join the room again")
+            }
+        }
+        let presenter = member.map { presenters.presenter($0) }
         let name = newIdentifier()
         let kind: Participant.Kind = isPlaying ? .player : .publisher
         do throws(PublishingError) {
             let ((opened, served), key) = try sessionEnds.expect { [unowned self] reason in
                 ended(name, reason)
             } of: { (onEnd) throws(PublishingError) in
-                try serve(offer, from: client, address, onEnd)
+                try serve(offer, from: client, address, presenter, onEnd)
             }
-            let who = Participant(id: "\(kind.rawValue)-\(key)", name: nil, address: client, kind: kind)
+            let who = Participant(
+                id: "\(kind.rawValue)-\(key)", name: presenter?.name, address: client, kind: kind)
             let ice = ICEGenerations(of: generation, tag: opened.entityTag)
-            sessions[name] = Session(address: address, who: who, served: served, key: key, ice: ice)
+            sessions[name] = Session(
+                address: address, who: who, served: served, key: key, ice: ice, presenter: presenter)
+            if let member, let presenter {
+                presenters.began(
+                    name,
+                    Presenters.Presentation(of: member.id, hasReceived: served.hasReceived) { [unowned self] in
+                        end(name, presenter.text(of: $0))
+                    })
+            }
             log(of: client).info(
                 "room \(room): a \(isPlaying ? "player" : "publisher of \(address.track)") came from \(client)")
             let session = served.side.map { [address.track: ClientSession(id: opened.id, key: key, side: $0)] } ?? [:]
@@ -200,17 +225,19 @@ extension Endpoint {
 
     /// Opens a session for `offer` in the media layer. What is kept of it doesn't hold the answer.
     private func serve(
-        _ offer: String, from client: String, _ address: TrackAddress, _ onEnd: @escaping @Sendable (String) -> Void
+        _ offer: String, from client: String, _ address: TrackAddress, _ presenter: Presenter?,
+        _ onEnd: @escaping @Sendable (String) -> Void
     ) throws(PublishingError) -> (opened: OpenedSession, served: ServedSession) {
         if case .publishing(let publishing?) = service {
             let opened = try publishing.publish(
-                offer: offer, room: address.room, track: address.track.text, onEnd: onEnd)
+                offer: offer, room: address.room, track: address.track.text, presenter: presenter, onEnd: onEnd)
             let id = opened.id
             let served = ServedSession(
                 side: nil, takeCandidates: { publishing.remoteCandidates(id, fragment: $0) },
                 restartICE: { (fragment) throws(MediaSessionError) in
                     try publishing.restartICE(id, fragment: fragment)
-                }, close: { publishing.close(id) })
+                }, close: { publishing.close(id, reason: $0) },
+                hasReceived: { publishing.hasReceived(id, since: $0) })
             return (opened, served)
         }
         do throws(MediaSessionError) {
@@ -222,24 +249,26 @@ extension Endpoint {
                 restartICE: { (fragment) throws(MediaSessionError) in
                     try sessions.restartICE(id, fragment: fragment)
                 },
-                close: { sessions.close(id) })
+                close: { _ in sessions.close(id) })
             return (opened, served)
         } catch {
             throw .offer(error)
         }
     }
 
-    /// Ends a session from the server's side.
-    private func end(_ name: String) {
+    /// Ends a session from the server's side. The viewers of a publisher are told `reason`.
+    private func end(_ name: String, _ reason: String? = nil) {
         guard let session = sessions.removeValue(forKey: name) else { return }
         sessionEnds.forget(session.key)
-        session.served.close()
-        left(session, (isPlaying ? "a player" : "the publisher of \(session.address.track)") + " left")
+        session.served.close(reason)
+        presenters.ended(name)
+        left(session, reason ?? (isPlaying ? "a player" : "the publisher of \(session.address.track)") + " left")
     }
 
     /// Cleans up after a session that the media layer has ended.
     private func ended(_ name: String, _ reason: String) {
         guard let session = sessions.removeValue(forKey: name) else { return }
+        presenters.ended(name)
         let whose = isPlaying ? "a player's session" : "the session of the publisher of \(session.address.track)"
         left(session, "\(whose) ended: \(reason)")
     }
@@ -256,45 +285,7 @@ extension Endpoint {
 
     /// Ends all sessions, because the host is ending.
     func stop() {
-        for session in sessions.values { session.served.close() }
+        for session in sessions.values { session.served.close(nil) }
         sessions = [:]
-    }
-
-    /// Handles candidates that a client found later, or an ICE restart (RFC 9725 section 4.3).
-    private func patch(
-        _ exchange: HTTPExchange, _ name: String, _ session: Session, _ headers: HTTPHeaders
-    ) -> HTTPResponse {
-        guard exchange.contentType == Self.fragmentType else {
-            return HTTPResponse(
-                415, headers: headers + [Self.acceptPatch], text: "the fragment must be of type \(Self.fragmentType)")
-        }
-        guard let text = exchange.bodyText, let fragment = try? TrickleFragment(parsing: Array(text.utf8)) else {
-            return HTTPResponse(400, headers: headers, text: "the body is not a fragment of SDP")
-        }
-        guard session.ice.tag.matches(exchange.header("If-Match")) else {
-            return HTTPResponse(412, headers: headers, text: "If-Match names another state of this session")
-        }
-        switch session.ice.step(of: fragment) {
-        case .trickle:
-            session.served.takeCandidates(text)
-            return HTTPResponse(204, headers: headers)
-        case .leftBehind:
-            let why = "ICE has been restarted since these candidates were found"
-            return HTTPResponse(412, headers: headers, text: why)
-        case .restart:
-            do throws(MediaSessionError) {
-                let restarted = try session.served.restartICE(text)
-                var ice = session.ice
-                ice.restart(with: fragment, tag: restarted.entityTag)
-                sessions[name]?.ice = ice
-                return HTTPResponse(
-                    200, headers: headers + [("ETag", ice.tag.header), ("Cache-Control", "no-store")],
-                    contentType: Self.fragmentType, body: Array(restarted.fragment.utf8))
-            } catch {
-                let client = exchange.clientAddress
-                log(of: client).info("room \(session.address.room): an ICE restart by \(client) was refused: \(error)")
-                return .refusal(error, headers)
-            }
-        }
     }
 }

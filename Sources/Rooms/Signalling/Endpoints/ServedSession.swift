@@ -1,4 +1,5 @@
 import MediaSessions
+import MediaTypes
 
 /// A session of WHEP or WHIP as the media layer serves it.
 struct ServedSession {
@@ -6,5 +7,8 @@ struct ServedSession {
     let side: (any SessionServer)?
     let takeCandidates: (_ fragment: String) -> Void
     let restartICE: (_ fragment: String) throws(MediaSessionError) -> RestartedSession
-    let close: () -> Void
+    /// Ends the session. A publisher's viewers are told `reason`; nil if it has left without one.
+    let close: (_ reason: String?) -> Void
+    /// Whether a publisher's media have arrived since `time`.
+    var hasReceived: (_ time: MonotonicTime) -> Bool = { _ in false }
 }

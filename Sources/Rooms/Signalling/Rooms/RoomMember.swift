@@ -18,6 +18,8 @@ final class RoomMember {
     var room: String?
     /// The room that the sharer has sent it away from. Its client doesn't know if its WebSocket had broken off.
     var wasRemovedFrom: String?
+    /// Whether its last `__join` had the presenters' token, and the host accepts publishers.
+    var mayPresent = false
     /// Whether its last `__join` contained a password.
     var gavePassword = false
     /// Its media sessions, at most one for each track.
@@ -36,6 +38,7 @@ final class RoomMember {
         socket.onEnd = {}
         socket.abort()
         (socket, address, leaveBy) = (other.socket, other.address, nil)
+        mayPresent = other.mayPresent
     }
 }
 

@@ -26,6 +26,7 @@ final class Site {
     private let rooms: HostRooms
     private let admission: Admission
     private let metrics: MetricsText
+    private let presenters: Presenters
     private let players: Endpoint
     private let publishers: Endpoint
     private let socketIOClients: SocketIOClients
@@ -54,12 +55,13 @@ final class Site {
         }
         let presence = RoomPresence(
             configuration, rooms: rooms, pointers: pointers, audience: audience, log: log, on: context)
+        let presenters = Presenters(rooms: rooms)
         let sessionEnds = SessionEnds { work in thread.post { work($0.sessionEnds) } }
         frames = FrameStreams(rooms: rooms, sessionEnds: sessionEnds) { work in thread.post { work($0.frames) } }
         func endpoint(for service: Endpoint.Service) -> Endpoint {
             Endpoint(
                 for: service, rooms: rooms, admission: admission, presence: presence, sessionEnds: sessionEnds,
-                iceServers: configuration.iceServers, log: log)
+                presenters: presenters, iceServers: configuration.iceServers, log: log)
         }
         players = endpoint(for: .playing)
         publishers = endpoint(for: .publishing(configuration.publishing))
@@ -68,7 +70,7 @@ final class Site {
         }
         skyRTC = SkyRTCRooms(
             configuration, rooms: rooms, admission: admission, pointers: pointers, presence: presence,
-            sessionEnds: sessionEnds, frames: frames, log: log)
+            sessionEnds: sessionEnds, frames: frames, presenters: presenters, log: log)
         socketIOClients = SocketIOClients(
             configuration, rooms: rooms, admission: admission, pointers: pointers, presence: presence,
             sessionEnds: sessionEnds, log: log)
@@ -79,6 +81,7 @@ final class Site {
         (self.log, self.rooms, self.admission, metrics) = (log, rooms, admission, configuration.metrics)
         (self.front, self.webSockets, warn) = (front, webSockets, configuration.warn)
         (self.pointers, self.presence, self.sessionEnds) = (pointers, presence, sessionEnds)
+        self.presenters = presenters
 
         front.admit = { [unowned self] exchange in self.admission.check(exchange) ?? socketIO.admit(exchange) }
         front.handle = { [unowned self] exchange in route(exchange) }
@@ -128,6 +131,7 @@ final class Site {
         front.tick()
         webSockets.tick()
         skyRTC.tick()
+        presenters.tick()
         socketIO.tick()
         snapshots.tick()
         log.reportWithheld()

@@ -31,6 +31,7 @@ struct SkyRTCReply: Encodable {
         var resume: String?
         var watching: [String]?
         var iceServers: [ClientICEServer]?
+        var presents: Bool?
         var on: Bool?
         var count: Int?
         var members: [Member]?
@@ -67,11 +68,11 @@ struct SkyRTCReply: Encodable {
 
     /// Creates a message of a room. The other values are for `_peers`: `tracks` are the tracks that a newcomer can
     /// watch, `page` is the version of our page, `iceServers` are the servers by which it may reach the others,
-    /// `resumption` is the secret of a viewer who breaks off, and `watching` are the tracks of which one who has gone
-    /// on still has a session.
+    /// `resumption` is the secret of a viewer who breaks off, `watching` are the tracks of which one who has gone on
+    /// still has a session, and `mayPresent` is whether its token allows it to publish tracks.
     init(
         _ message: RoomMessage, tracks: [TrackSummary] = [], page: String? = nil, iceServers: [ClientICEServer] = [],
-        resumption: String? = nil, watching: [TrackName]? = nil
+        resumption: String? = nil, watching: [TrackName]? = nil, mayPresent: Bool = false
     ) {
         (eventName, data) =
             switch message {
@@ -81,7 +82,7 @@ struct SkyRTCReply: Encodable {
                     Payload(
                         connections: .identifiers(connections.map(\.text)), you: you.text, host: host.text,
                         tracks: tracks, page: page, resume: resumption, watching: watching?.map(\.text),
-                        iceServers: iceServers.isEmpty ? nil : iceServers)
+                        iceServers: iceServers.isEmpty ? nil : iceServers, presents: mayPresent ? true : nil)
                 )
             case .newPeer(let peer, let name): ("_new_peer", Payload(socketId: peer.text, name: name))
             case .removePeer(let peer): ("_remove_peer", Payload(socketId: peer.text))

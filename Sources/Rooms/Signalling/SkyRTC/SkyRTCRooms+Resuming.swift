@@ -16,6 +16,7 @@ extension SkyRTCRooms {
     /// Makes a member leave at the sharer's wish.
     func sendAway(_ member: RoomMember) {
         member.wasRemovedFrom = member.room
+        presenters.removed(member.id)
         member.socket.send(SkyRTCReply(refusal: "the sharer has sent you away").text)
         member.socket.close(.removed)
         handle(.leave(member.id))
@@ -30,12 +31,13 @@ extension SkyRTCRooms {
     }
 
     /// Whether `member`, whose WebSocket has just ended, may still continue over another WebSocket: a viewer with media
-    /// sessions whose client hasn't said that it leaves.
+    /// sessions, or a presenter, whose client hasn't said that it leaves.
     func awaits(_ member: RoomMember) -> Bool {
         if let track = member.frames?.track { handle(.unwatch(member.id, track)) }
-        guard member.socket.brokeOff, !member.sessions.isEmpty, rooms.directory.greetingAgain(member.id) != nil else {
-            return false
-        }
+        guard member.socket.brokeOff, !member.sessions.isEmpty || presenters.isPresenting(member.id),
+            rooms.directory.greetingAgain(member.id) != nil
+        else { return false }
+        presenters.left(member.id)
         member.leaveBy = MonotonicTime.now() + configuration.limits.returnTime
         return true
     }
@@ -62,6 +64,7 @@ extension SkyRTCRooms {
         if let track = member.frames?.track { handle(.unwatch(member.id, track)) }
         rooms[newcomer.id] = nil
         member.resume(by: newcomer)
+        presenters.returned(member.id)
         presence.moved(member.id.text, to: member.address)
         listen(to: member.socket, of: member.id)
         member.socket.admit()
@@ -79,7 +82,7 @@ extension SkyRTCRooms {
         return SkyRTCReply(
             message, tracks: rooms.summaries(of: room), page: ViewerFiles.version,
             iceServers: configuration.iceServers.forClient(), resumption: isViewer ? member.resumption : nil,
-            watching: watching)
+            watching: watching, mayPresent: isViewer && member.mayPresent)
     }
 
     /// Sends a viewer the whole state of its room, and of the tracks that it watches.

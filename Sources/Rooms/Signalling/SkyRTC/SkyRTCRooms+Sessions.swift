@@ -71,7 +71,7 @@ extension SkyRTCRooms {
             member.sessions[track] = nil
             frames.forget(track, of: member)
             // A viewer without a WebSocket has left once its media has ended too.
-            if member.leaveBy != nil, member.sessions.isEmpty { return left(member) }
+            if member.leaveBy != nil, member.sessions.isEmpty, !presenters.isPresenting(id) { return left(member) }
         }
         handle(.sessionEnded(id, track: track, reason: reason))
         if let room = rooms[id]?.room { sessionsChanged(in: room) }

@@ -15,17 +15,19 @@ final class SkyRTCRooms {
     let presence: RoomPresence
     let sessionEnds: SessionEnds
     let frames: FrameStreams
+    let presenters: Presenters
     let log: LogRateLimiter
     private let startTime = MonotonicTime.now()
     private var expiredRooms: Set<String> = []
 
     init(
         _ configuration: SignallingConfiguration, rooms: HostRooms, admission: Admission, pointers: Pointers,
-        presence: RoomPresence, sessionEnds: SessionEnds, frames: FrameStreams, log: LogRateLimiter
+        presence: RoomPresence, sessionEnds: SessionEnds, frames: FrameStreams, presenters: Presenters,
+        log: LogRateLimiter
     ) {
         (self.configuration, self.rooms, self.admission, self.log) = (configuration, rooms, admission, log)
         (self.pointers, self.presence, self.sessionEnds) = (pointers, presence, sessionEnds)
-        self.frames = frames
+        (self.frames, self.presenters) = (frames, presenters)
     }
 
     /// Takes over a new WebSocket. Access to a room is decided later, when the client asks to join.
@@ -76,6 +78,7 @@ final class SkyRTCRooms {
             member.joinBy = nil
             key = admission.limited(key, from: member.address)
             member.gavePassword = !(key.password ?? "").isEmpty
+            member.mayPresent = configuration.publishing != nil && rooms.directory.grant(to: key).grant == .presenting
             if let resumption = message?.resumption, resume(resumption, with: key, by: member) { return }
             // Connections of a trusted proxy aren't counted for each address, but who is in a room is.
             if member.room == nil, !presence.mayEnter(from: member.address) { return refuse(id, .full) }
@@ -172,6 +175,7 @@ extension SkyRTCRooms {
             return presence.changed(in: after.room)
         }
         presence.left(id.text)
+        presenters.left(id)
         guard let after, let member = rooms[id] else { return }
         let who = Participant(
             id: id.text, name: after.name, address: member.address, kind: after.role == .viewer ? .viewer : .client)

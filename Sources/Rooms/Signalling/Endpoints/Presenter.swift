@@ -1,0 +1,58 @@
+import MediaSessions
+
+/// A member of a room who sends a track from our page, as viewers are told of it.
+public struct Presenter: Sendable, Equatable {
+    /// The member's name; nil without one.
+    public var name: String?
+
+    /// Why the track of a presenter ends.
+    public enum Ending: String, Sendable, CaseIterable {
+        /// The presenter has pressed the page's button.
+        case stopped
+        /// The browser has ended the capture: by its own bar, or because the window or device is gone.
+        case ended
+        /// The page has been closed.
+        case closed
+        /// The page is gone without a word: the tab or the browser has crashed.
+        case crashed
+        /// Nothing arrives any more, although nothing was closed.
+        case lost
+        /// The sharer has removed the presenter.
+        case removed
+
+        /// The reason that a page gives in `X-Ending` when it ends its session; nil if a page can't give it.
+        init?(header: String?) {
+            guard let ending = header.flatMap({ Self(rawValue: $0) }), [.stopped, .ended, .closed].contains(ending) else {
+                return nil
+            }
+            self = ending
+        }
+    }
+
+    public init(name: String?) { self.name = name }
+
+    /// What viewers are told when the track ends.
+    public func text(of ending: Ending) -> String {
+        let who = name ?? "the presenter"
+        return switch ending {
+        case .stopped: "\(who) has stopped sharing"
+        case .ended: "\(who) has ended sharing in the browser"
+        case .closed: "\(who) has closed the page"
+        case .crashed: "the browser of \(who) has ended unexpectedly"
+        case .lost: "the connection to \(who) was lost"
+        case .removed: "\(who) was removed by the sharer"
+        }
+    }
+
+    /// What viewers are told when the media layer has ended the session with `reason`. A page that stops sharing says
+    /// so before it closes the connection.
+    public func text(ofSessionEnd reason: String) -> String {
+        text(of: reason == SessionEnd.byPeer ? .closed : .lost)
+    }
+
+    /// The tag of the presenter's track.
+    public var tag: TrackTag {
+        let data = JSONValue.object(["presenter": .string(name ?? "")])
+        return (try? TrackTag(text: name, data: data)) ?? TrackTag()
+    }
+}

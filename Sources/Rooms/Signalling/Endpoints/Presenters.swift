@@ -1,0 +1,97 @@
+import Clocks
+import MediaTypes
+import Rooms
+
+/// The members of the rooms who send tracks from our page, and the ends of what they send.
+///
+/// Their WHIP sessions belong to their visits. A tab that is killed ends its WebSocket at once, but not its WHIP
+/// session, which the media layer would keep for 10 s.
+///
+/// Belongs to the site's thread.
+final class Presenters {
+    /// A track that a member sends.
+    struct Presentation {
+        let member: MemberID
+        /// Whether media have arrived since `time`.
+        let hasReceived: (_ time: MonotonicTime) -> Bool
+        /// Ends the session.
+        let end: (Presenter.Ending) -> Void
+        /// When the member's WebSocket ended; nil while it is open.
+        fileprivate var leftAt: MonotonicTime?
+
+        init(
+            of member: MemberID, hasReceived: @escaping (_ time: MonotonicTime) -> Bool,
+            end: @escaping (Presenter.Ending) -> Void
+        ) {
+            (self.member, self.hasReceived, self.end) = (member, hasReceived, end)
+        }
+    }
+
+    /// How long after the end of its WebSocket a page has to end its session or to return. Packets that arrive in the
+    /// first part of that time may have been under way.
+    private static let timeout = Interval.milliseconds(1500)
+    private static let flightTime = Interval.milliseconds(500)
+
+    private let rooms: HostRooms
+    /// Keyed by the names of their sessions.
+    private var presentations: [String: Presentation] = [:]
+
+    init(rooms: HostRooms) { self.rooms = rooms }
+
+    /// The member of `room` whose visit has the secret `visit`.
+    func member(of visit: String, in room: String) -> RoomMember? {
+        rooms.members.values.first { $0.room == room && $0.resumption == visit }
+    }
+
+    /// How viewers are told of `member`.
+    func presenter(_ member: RoomMember) -> Presenter {
+        Presenter(name: rooms.directory.place(of: member.id)?.name)
+    }
+
+    /// Whether `member` sends a track.
+    func isPresenting(_ member: MemberID) -> Bool { presentations.values.contains { $0.member == member } }
+
+    /// A member's session called `session` has begun.
+    func began(_ session: String, _ presentation: Presentation) { presentations[session] = presentation }
+
+    /// The session called `session` is over. Unknown names are ignored.
+    func ended(_ session: String) { presentations[session] = nil }
+
+    /// The member's WebSocket has ended, or the member has left the room.
+    func left(_ member: MemberID) {
+        let now = MonotonicTime.now()
+        change(of: member) { $0.leftAt = $0.leftAt ?? now }
+    }
+
+    /// The member goes on by another WebSocket.
+    func returned(_ member: MemberID) { change(of: member) { $0.leftAt = nil } }
+
+    /// The sharer removes the member.
+    func removed(_ member: MemberID) {
+        for presentation in presentations.values where presentation.member == member { presentation.end(.removed) }
+    }
+
+    /// Ends the sessions of pages that have gone.
+    func tick() {
+        let now = MonotonicTime.now()
+        for (session, presentation) in presentations {
+            guard let leftAt = presentation.leftAt, now - leftAt >= Self.timeout else { continue }
+            if !presentation.hasReceived(leftAt + Self.flightTime) {
+                presentation.end(.crashed)
+            } else if rooms[presentation.member] == nil {
+                presentation.end(.lost)
+            } else {
+                // The page lives, and may still return.
+                presentations[session]?.leftAt = nil
+            }
+        }
+    }
+
+    private func change(of member: MemberID, _ change: (inout Presentation) -> Void) {
+        for (session, presentation) in presentations where presentation.member == member {
+            var changed = presentation
+            change(&changed)
+            presentations[session] = changed
+        }
+    }
+}
