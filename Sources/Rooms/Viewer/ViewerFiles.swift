@@ -62,8 +62,8 @@ public enum ViewerFiles {
     /// The value of Permissions-Policy for every file: the permissions that the page may request from its user, and the
     /// features that it must never use.
     public static let permissionsPolicy =
-        "camera=(self), microphone=(self), fullscreen=(self), picture-in-picture=(self), screen-wake-lock=(self), "
-        + "display-capture=(), geolocation=(), midi=(), payment=(), usb=(), serial=(), hid=()"
+        "camera=(self), microphone=(self), display-capture=(self), fullscreen=(self), picture-in-picture=(self), "
+        + "screen-wake-lock=(self), geolocation=(), midi=(), payment=(), usb=(), serial=(), hid=()"
 
     /// Identifies this build of the page. The page itself has it in `document.documentElement.dataset.version`.
     public static let version = String(Digest.hexadecimal(of: html).prefix(16))

@@ -118,6 +118,20 @@ viewer.addEventListener("joined", async () => {
   }
 });
 
+// Loaded only for those who may present, so that the page itself stays small.
+let presenting = null;
+let isPresentingWanted = false;
+viewer.addEventListener("_peers", async ({ detail }) => {
+  if (detail.presents !== true || isPresentingWanted) return;
+  isPresentingWanted = true;
+  try {
+    const { Presenting } = await import("./present/presenting.js");
+    presenting = new Presenting(viewer);
+  } catch {
+    isPresentingWanted = false;
+  }
+});
+
 // Loaded only if there is sound, so that the page itself stays small. It goes on by itself then.
 let isSoundWanted = false;
 function hear() {
@@ -217,6 +231,9 @@ window.screenRelay = Object.freeze({
   },
   get meeting() {
     return meeting?.facts ?? null;
+  },
+  get presenting() {
+    return presenting?.facts ?? null;
   },
 });
 

@@ -47,6 +47,7 @@ export class Viewer extends ViewerState {
   get framesDecoded() { return this.#shown.framesDecoded; }
   get silence() { return this.#shown.silence; }
   get peer() { return this.#shown.peer; }
+  get visit() { return this.#signalling?.resumption ?? null; }
 
   /** Seconds until the next attempt; null if none is scheduled. */
   get retryIn() { return this.#recovery.dueIn; }

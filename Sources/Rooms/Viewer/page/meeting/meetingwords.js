@@ -1,5 +1,6 @@
 // Texts about people, the meeting, several tracks and the password, in both languages.
 
+import { cleanName } from "../element.js";
 import { language } from "../words/messages.js";
 
 export const en = {
@@ -7,6 +8,8 @@ export const en = {
   tracks: "Shared screens",
   showTrack: (name) => `Show ${name}`,
   shownTrack: (name) => `${name}, shown now`,
+  pinnedTrack: (name) => `${name}, shown now, pinned`,
+  presented: (name, isCamera) => (name ? `${name}: ${isCamera ? "camera" : "screen"}` : isCamera ? "Camera" : "Screen"),
   hideTracks: "Hide thumbnails",
   showTracks: "Show thumbnails",
   trackState: { live: "", waiting: "No video yet", paused: "Paused", gone: "Outdated" },
@@ -76,6 +79,8 @@ export const zh = {
   tracks: "共享的屏幕",
   showTrack: (name) => `显示 ${name}`,
   shownTrack: (name) => `${name}，正在显示`,
+  pinnedTrack: (name) => `${name}，正在显示，已固定`,
+  presented: (name, isCamera) => (name ? `${name}：${isCamera ? "摄像头" : "屏幕"}` : isCamera ? "摄像头" : "屏幕"),
   hideTracks: "隐藏小画面",
   showTracks: "显示小画面",
   trackState: { live: "", waiting: "暂无画面", paused: "已暂停", gone: "画面不是最新" },
@@ -138,3 +143,14 @@ export const zh = {
 
 /** Like `words` of messages.js. */
 export const words = { en, zh }[language];
+
+/** What people see as the name of `track` in the host's list: its text, if the host has one, or who presents what. */
+export function titleOf({ name, text, data }) {
+  if (isPresented({ data })) return words.presented(cleanName(data.presenter), name.startsWith("camera-"));
+  return typeof text === "string" && text !== "" ? text : name;
+}
+
+/** Whether somebody in the room sends that track from this page. */
+export function isPresented({ data }) {
+  return typeof data?.presenter === "string";
+}

@@ -1,7 +1,7 @@
 // The people who are watching: their number, those with a name, and our own name.
 
 import { cleanName, element, iconButton, onOtherOpened, opened, relabel, setText } from "../element.js";
-import { words } from "./meetingwords.js";
+import { titleOf, words } from "./meetingwords.js";
 
 const PEOPLE = "M9 11.5a3.2 3.2 0 1 0 0-6.4 3.2 3.2 0 0 0 0 6.4zM3 18.5c.4-3.2 2.8-5 6-5s5.6 1.8 6 5M15.5 5.4a3.2 3.2 0 0 1 0 5.9M17.5 14c2 .7 3.2 2.3 3.5 4.5";
 const CLOSE = "m7 7 10 10M17 7 7 17";
@@ -155,7 +155,7 @@ export class People {
     // Our own line stays in place, because the user may be typing in it.
     while (this.#list.lastChild !== this.#self) this.#list.lastChild.remove();
     this.#list.append(...lines);
-    const screens = this.#viewer.tracks.all.map(({ name }) => name);
+    const screens = this.#viewer.tracks.all.map(titleOf);
     this.#screens.hidden = screens.length < 2;
     setText(this.#screens, words.screens(screens));
   }

@@ -4,6 +4,9 @@ export class TrackList {
   /** `{name, source}` of each track, in order; empty if the host doesn't list them. */
   all = [];
 
+  /** The streams of the tracks that this page sends itself, by their names. */
+  own = new Map();
+
   #chosen = null;
   #isTold = false;
 

@@ -1,8 +1,9 @@
-// The other tracks of a room that has several: small live pictures. A click on one makes it the large one.
+// The other tracks of a room that has several: small live pictures. A click on one makes it the large one and pins it:
+// otherwise, what somebody begins to present becomes the large one by itself.
 
 import { element, iconButton, relabel, setText } from "../element.js";
 import { Reception } from "../picture/reception.js";
-import { words } from "./meetingwords.js";
+import { isPresented, titleOf, words } from "./meetingwords.js";
 
 const HIDE = "M6 14.5l6-6 6 6";
 const RETRY_AFTER = 3000;
@@ -20,6 +21,8 @@ export class Tracks {
   #host = null;
   #stream = null;
   #isOpen = true;
+  /** The name of the track that the user has chosen; null if none. */
+  #pinned = null;
 
   constructor(viewer) {
     this.#viewer = viewer;
@@ -35,7 +38,10 @@ export class Tracks {
       this.#host = null;
       for (const track of this.#small.values()) track.rest();
     });
-    viewer.addEventListener("tracks", () => this.#draw());
+    viewer.addEventListener("tracks", () => {
+      this.#draw();
+      this.#follow();
+    });
     viewer.addEventListener("stream", ({ detail }) => {
       this.#stream = detail;
       this.#small.get(viewer.tracks.shown)?.mirror(detail);
@@ -66,7 +72,31 @@ export class Tracks {
     return this.#viewer.tracks.all.slice(0, MOST_TRACKS).map(({ name }) => name);
   }
 
+  /** Pins the track `name`, or, if it is pinned already, shows what is presented again. */
   #choose(name) {
+    this.#pinned = this.#isPinned(name) ? null : name;
+    if (this.#pinned === null) this.#follow();
+    else this.#show(name);
+    this.#draw();
+  }
+
+  /** Whether `name` is pinned and shown. */
+  #isPinned(name) {
+    return name === this.#pinned && name === this.#viewer.tracks.shown;
+  }
+
+  /** Shows the track that is being presented, unless the user has pinned one. `name`: the one that has just begun. */
+  #follow(name = null) {
+    const { all, own, shown } = this.#viewer.tracks;
+    if (all.some((track) => track.name === this.#pinned)) return;
+    const live = all
+      .filter((track) => isPresented(track) && !own.has(track.name) && this.#small.get(track.name)?.source === "live")
+      .map((track) => track.name);
+    if (live.includes(name)) this.#show(name);
+    else if (live.length > 0 && !live.includes(shown)) this.#show(live.at(-1));
+  }
+
+  #show(name) {
     if (name === this.#viewer.tracks.shown) return;
     // The offer for the large picture replaces the small picture's session. The small one starts again later.
     this.#small.get(name)?.rest();
@@ -84,13 +114,14 @@ export class Tracks {
     if (data.socketId !== undefined && data.socketId !== this.#host) return;
     // In a room with one track, the track isn't named and has no small picture.
     this.#small.get(data.track)?.heard(name, data);
+    if (name === "_state" && data.source === "live") this.#follow(data.track);
   }
 
   #draw() {
     const names = this.#names;
     const several = names.length > 1;
     const sources = new Map(this.#viewer.tracks.all.map(({ name, source }) => [name, source]));
-    const texts = new Map(this.#viewer.tracks.all.map(({ name, text }) => [name, text]));
+    const titles = new Map(this.#viewer.tracks.all.map((track) => [track.name, titleOf(track)]));
     for (const [name, track] of this.#small) {
       if (several && sources.has(name)) continue;
       track.end();
@@ -110,8 +141,10 @@ export class Tracks {
       // Moving what is in its place already would take the focus from it.
       const { [index]: there = null } = this.#list.children;
       if (there !== track.root) this.#list.insertBefore(track.root, there);
-      track.show(name === shown, texts.get(name));
-      if (name !== shown && this.#isOpen && this.#host) track.watch(this.#host);
+      track.show(name === shown, this.#isPinned(name), titles.get(name));
+      const own = this.#viewer.tracks.own.get(name);
+      if (own && name !== shown) track.reflect(own);
+      else if (name !== shown && this.#isOpen && this.#host) track.watch(this.#host);
       else track.rest(name !== shown && this.#host !== null);
     }
     this.#list.hidden = !this.#isOpen;
@@ -146,18 +179,26 @@ class SmallTrack {
     this.#draw();
   }
 
-  /** Sets whether this track is the large one now, and what the host says of it, which people see as its name. */
-  show(isShown, text) {
-    const name = typeof text === "string" && text !== "" ? text : this.#name;
+  /** Sets whether this track is the large one now, whether the user has pinned it, and its name for people. */
+  show(isShown, isPinned, name) {
     setText(this.#caption, name);
     this.#button.setAttribute("aria-pressed", String(isShown));
-    relabel(this.#button, isShown ? words.shownTrack(name) : words.showTrack(name));
+    this.#button.toggleAttribute("data-pinned", isPinned);
+    const shown = isPinned ? words.pinnedTrack(name) : words.shownTrack(name);
+    relabel(this.#button, isShown ? shown : words.showTrack(name));
   }
 
   /** Shows `stream`: its own, or that of the large picture, unless that is a Media Source, which plays in one place. */
   mirror(stream) {
     this.#video.srcObject = stream instanceof MediaStream ? stream : null;
     this.#video.play()?.catch(() => {});
+  }
+
+  /** Shows `stream`, which this page itself sends. */
+  reflect(stream) {
+    if (this.#video.srcObject === stream) return;
+    this.rest(true);
+    this.mirror(stream);
   }
 
   /** Receives the track from `host`, unless it already does. */

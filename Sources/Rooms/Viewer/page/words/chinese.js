@@ -15,6 +15,25 @@ const hostWords = new Map([
   ["the host is ending", "主机正在退出"],
   ["capture has ended", "屏幕采集已结束"],
 ]);
+// 其中含有人名的：名字可能是任何文字。
+const hostSentences = [
+  [/^(.+) has stopped sharing$/s, (who) => `${who}已停止共享`],
+  [/^(.+) has ended sharing in the browser$/s, (who) => `${who}已在浏览器中结束共享`],
+  [/^(.+) has closed the page$/s, (who) => `${who}已关闭页面`],
+  [/^the browser of (.+) has ended unexpectedly$/s, (who) => `${who}的浏览器意外退出`],
+  [/^the connection to (.+) was lost$/s, (who) => `与${who}的连接已断开`],
+  [/^(.+) was removed by the sharer$/s, (who) => `${who}已被移出`],
+];
+
+/** 主机给出的原因的中文；不认识的不显示。 */
+function translated(text) {
+  if (hostWords.has(text)) return hostWords.get(text);
+  for (const [pattern, sentence] of hostSentences) {
+    const who = pattern.exec(text)?.[1];
+    if (who) return sentence(who === "the presenter" ? "演示者" : ` ${who} `).trim();
+  }
+  return "";
+}
 
 export const chinese = {
   opening: "正在打开共享屏幕…",
@@ -59,7 +78,7 @@ export const chinese = {
   silent: (seconds) => [`已有 ${seconds} 秒没有收到画面。`, "共享屏幕可能已停止响应。"],
   sourcePaused: (message) => [message || "共享已暂停。", "画面会自动恢复。"],
   oldPicture: (title) => `${title}这是最后一帧画面。`,
-  hostSays: (text) => hostWords.get(text) ?? "",
+  hostSays: translated,
   stop: "。",
 
   tryAgain: "重试",

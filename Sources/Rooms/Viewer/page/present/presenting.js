@@ -1,0 +1,211 @@
+// What this page sends into the room: the user's screen and camera, each as a track of the room.
+
+import { Publication } from "./publication.js";
+import { PresentView } from "./presentview.js";
+
+const KINDS = ["screen", "camera"];
+const BITS = { screen: 8_000_000, camera: 2_500_000 };
+const CAMERA = { width: { ideal: 1280 }, height: { ideal: 720 }, frameRate: { ideal: 30 } };
+const MICROPHONE = { echoCancellation: true, noiseSuppression: true };
+// A screen's sound is no speech, which browsers would filter for.
+const SCREEN_SOUND = { echoCancellation: false, noiseSuppression: false, autoGainControl: false };
+const FIRST_WAIT = 500;
+const LONGEST_WAIT = 8000;
+// The offer can't be accepted as it is, so trying again is of no use.
+const FINAL = new Set([400, 401, 403, 404, 415, 422]);
+
+/** Returns why this page can't share `kind`: "noWebRTC", "insecure", "unsupported", or null if it may ask for it. */
+export function lackOf(kind) {
+  if (typeof RTCPeerConnection !== "function") return "noWebRTC";
+  const devices = navigator.mediaDevices;
+  if (kind === "screen" ? devices?.getDisplayMedia : devices?.getUserMedia) return null;
+  return window.isSecureContext ? "unsupported" : "insecure";
+}
+
+/** What is asked of the browser for a screen. Browsers ignore what they don't know. */
+export function screenWishes(isMoving) {
+  return {
+    video: { cursor: "always", displaySurface: "monitor", frameRate: { ideal: isMoving ? 60 : 30 } },
+    audio: SCREEN_SOUND,
+    systemAudio: "include",
+    surfaceSwitching: "include",
+    selfBrowserSurface: "exclude",
+  };
+}
+
+/** Returns the headers of a WHIP request of this page (`Protocol/http.md`). */
+export function credentials({ link, introduction, visit }) {
+  const token = link.room.slice(link.name.length + 1).split(",", 1)[0];
+  const headers = { "X-Visit": visit };
+  if (token) headers.Authorization = `Bearer ${token}`;
+  if (introduction.password !== undefined) headers["X-Room-Password"] = encodeURIComponent(introduction.password);
+  return headers;
+}
+
+/** The shares of this page, at most one of each kind. They outlive the WebSocket, and are sent again after a failure. */
+export class Presenting {
+  #viewer;
+  #view;
+  #shares = new Map();
+  /** The problem with a kind: a key of `words.problems`. */
+  #problems = new Map();
+  // The tracks have the same names again if the user shares again, so that viewers stay with them.
+  #mark = [...crypto.getRandomValues(new Uint8Array(4))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+
+  constructor(viewer) {
+    this.#viewer = viewer;
+    this.#view = new PresentView({
+      onTurn: (kind) => (this.#shares.has(kind) ? this.stop(kind) : this.start(kind)),
+      onMotion: () => this.#hint(),
+    });
+    viewer.addEventListener("_peers", ({ detail }) => this.#entered(detail.presents === true));
+    viewer.addEventListener("change", () => this.#follow());
+    window.addEventListener("pagehide", () => {
+      for (const kind of [...this.#shares.keys()]) this.stop(kind, "closed");
+    });
+    this.#view.available(true);
+    this.#draw();
+  }
+
+  /** A read-only view for tests and curious people. */
+  get facts() {
+    const shares = [...this.#shares].map(([kind, { state }]) => [kind, state]);
+    return Object.freeze({ ...Object.fromEntries(shares), problems: Object.freeze([...this.#problems.values()]) });
+  }
+
+  /** Asks the user for a screen ("screen") or for camera and microphone ("camera"), and sends it. */
+  async start(kind) {
+    if (this.#shares.has(kind) || lackOf(kind)) return;
+    const share = { kind, state: "opening", stream: null, publication: null, visit: null, timer: null, wait: FIRST_WAIT };
+    this.#shares.set(kind, share);
+    this.#problems.delete(kind);
+    this.#draw();
+    try {
+      share.stream = await this.#open(kind);
+    } catch ({ name }) {
+      if (this.#shares.get(kind) === share) this.#shares.delete(kind);
+      // A user who closes the browser's list of screens needs no text that says so.
+      if (kind === "camera" || name !== "NotAllowedError") this.#problems.set(kind, reason(name));
+      this.#draw();
+      return;
+    }
+    if (this.#shares.get(kind) !== share) return release(share);
+    const [video] = share.stream.getVideoTracks();
+    video.onended = () => {
+      if (this.#shares.get(kind) === share) this.stop(kind, "ended");
+    };
+    this.#viewer.tracks.own.set(this.#track(kind), share.stream);
+    this.#hint();
+    this.#publish(share);
+  }
+
+  /** Stops sharing; `ending` as for `Publication.end`. */
+  async stop(kind, ending = "stopped") {
+    const share = this.#shares.get(kind);
+    if (!share) return;
+    this.#shares.delete(kind);
+    this.#viewer.tracks.own.delete(this.#track(kind));
+    this.#draw();
+    clearTimeout(share.timer);
+    await share.publication?.end(ending);
+    release(share);
+  }
+
+  #open(kind) {
+    const devices = navigator.mediaDevices;
+    if (kind === "screen") return devices.getDisplayMedia(screenWishes(this.#view.isMoving));
+    // Without a microphone, a camera is shared without sound.
+    return devices.getUserMedia({ video: CAMERA, audio: MICROPHONE })
+      .catch(({ name }) => {
+        if (name === "NotAllowedError") throw new DOMException("", name);
+        return devices.getUserMedia({ video: CAMERA });
+      });
+  }
+
+  #track(kind) {
+    return `${kind}-${this.#mark}`;
+  }
+
+  /** Sends a share, as part of our present visit. */
+  #publish(share) {
+    const viewer = this.#viewer;
+    const { visit } = viewer;
+    clearTimeout(share.timer);
+    share.state = "connecting";
+    share.visit = visit;
+    this.#draw();
+    // It is sent as soon as the page has joined the room again.
+    if (visit === null) return;
+    const address = `/whip/${encodeURIComponent(viewer.link.name)}/${this.#track(share.kind)}`;
+    const only = (action) => (status) => {
+      if (share.publication === publication && this.#shares.get(share.kind) === share) action(status);
+    };
+    const publication = new Publication(share.stream, {
+      address, headers: credentials(viewer), bits: BITS[share.kind], iceServers: viewer.relays.all,
+    }, {
+      onConnected: only(() => {
+        share.state = "live";
+        share.wait = FIRST_WAIT;
+        this.#draw();
+      }),
+      onLost: only((status) => this.#lost(share, status)),
+    });
+    share.publication = publication;
+    publication.open();
+  }
+
+  #lost(share, status) {
+    if (FINAL.has(status)) {
+      this.#problems.set(share.kind, "refused");
+      this.stop(share.kind);
+      return;
+    }
+    share.state = "connecting";
+    share.timer = setTimeout(() => this.#publish(share), share.wait);
+    share.wait = Math.min(LONGEST_WAIT, share.wait * 2);
+    this.#draw();
+  }
+
+  /** The host has let us in, or another connection goes on with our visit. `mayPresent`: as the host says. */
+  async #entered(mayPresent) {
+    this.#view.available(mayPresent);
+    for (const share of [...this.#shares.values()]) {
+      if (!mayPresent) this.stop(share.kind);
+      else if (share.stream && share.visit !== this.#viewer.visit) {
+        await share.publication?.end("stopped");
+        if (this.#shares.get(share.kind) === share) this.#publish(share);
+      }
+    }
+  }
+
+  #follow() {
+    const { isOver, phase } = this.#viewer;
+    if (!isOver) return;
+    this.#view.available(false);
+    // If the share has ended it may begin again, and the user's screen is shown again then.
+    if (phase === "ended") return;
+    for (const kind of [...this.#shares.keys()]) this.stop(kind);
+  }
+
+  /** Tells the browser what matters in the picture of the screen. */
+  #hint() {
+    const [video] = this.#shares.get("screen")?.stream?.getVideoTracks() ?? [];
+    if (video && "contentHint" in video) video.contentHint = this.#view.isMoving ? "motion" : "text";
+  }
+
+  #draw() {
+    const states = Object.fromEntries([...this.#shares].map(([kind, { state }]) => [kind, state]));
+    const lacks = new Map(KINDS.map((kind) => [kind, lackOf(kind)]));
+    this.#view.draw(states, this.#problems, lacks);
+    this.#viewer.tell("tracks", this.#viewer.tracks.all);
+  }
+}
+
+function release({ stream }) {
+  for (const track of stream?.getTracks() ?? []) track.stop();
+}
+
+function reason(name) {
+  if (name === "NotAllowedError" || name === "SecurityError") return "denied";
+  return name === "NotFoundError" || name === "OverconstrainedError" ? "missing" : "busy";
+}

@@ -1,0 +1,118 @@
+// The view of what this page sends: the button in the bar, and the panel with a button for each kind.
+
+import { element, iconButton, onOtherOpened, opened, relabel, setText } from "../element.js";
+import { words } from "./presentwords.js";
+
+const PRESENT = "M4.5 4.5h15A1.5 1.5 0 0 1 21 6v9a1.5 1.5 0 0 1-1.5 1.5h-15A1.5 1.5 0 0 1 3 15V6a1.5 1.5 0 0 1 1.5-1.5zM8.5 20h7M12 13.5v-6M9.5 10 12 7.5l2.5 2.5";
+const KINDS = ["screen", "camera"];
+const MOTION_KEY = "screenrelay.motion";
+
+/** Handlers: onTurn(kind), and onMotion() when `isMoving` has changed. */
+export class PresentView {
+  #button;
+  #panel;
+  #turns = new Map();
+  #notes = new Map();
+  #motion = element("input", "", { id: "present-motion", type: "checkbox", role: "switch" });
+
+  constructor(handlers) {
+    this.#panel = element("section", "panel presenting", { id: "presenting", "aria-label": words.present, tabindex: "-1" },
+      element("h2", "", {}, words.present), element("p", "", {}, words.offer));
+    for (const kind of KINDS) {
+      const turn = element("button", "secondary", { id: `present-${kind}`, type: "button" });
+      turn.addEventListener("click", () => handlers.onTurn(kind));
+      const note = element("p", "note", { role: "status" });
+      this.#turns.set(kind, turn);
+      this.#notes.set(kind, note);
+      this.#panel.append(turn, note);
+      if (kind === "screen") {
+        const label = element("label", "", { for: "present-motion" }, words.motion);
+        this.#panel.append(element("div", "motion", {}, this.#motion, label));
+      }
+    }
+    this.#motion.checked = recall();
+    this.#motion.addEventListener("change", () => {
+      keep(this.#motion.checked);
+      handlers.onMotion();
+    });
+    this.#panel.hidden = true;
+    document.getElementById("people").after(this.#panel);
+    this.#button = iconButton(PRESENT, words.present, () => this.toggle());
+    this.#button.id = "present";
+    this.#button.setAttribute("aria-controls", "presenting");
+    const controls = document.getElementById("meeting-controls");
+    controls.append(this.#button);
+    controls.hidden = false;
+    this.#panel.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape") return;
+      event.stopPropagation();
+      this.toggle();
+    });
+    onOtherOpened(this.#panel, () => this.#open(false));
+    this.#open(false);
+  }
+
+  /** Whether the user's screen shows motion rather than text. */
+  get isMoving() {
+    return this.#motion.checked;
+  }
+
+  /** Sets whether the user may present. */
+  available(isAvailable) {
+    this.#button.hidden = !isAvailable;
+    if (!isAvailable) this.#open(false);
+  }
+
+  /**
+   * `states`: by kind, "opening" (the browser asks the user), "connecting" or "live"; `problems` and `lacks`: by kind, a
+   * key of `words.problems`.
+   */
+  draw(states, problems, lacks) {
+    for (const kind of KINDS) {
+      const state = states[kind];
+      const lack = lacks.get(kind);
+      const turn = this.#turns.get(kind);
+      setText(turn, state ? words.stop[kind] : words.start[kind]);
+      turn.disabled = !state && Boolean(lack);
+      turn.classList.toggle("on", Boolean(state));
+      const text = state ? words.states[state] : words.problems[problems.get(kind) ?? lack] ?? "";
+      const note = this.#notes.get(kind);
+      setText(note, text);
+      note.hidden = text === "";
+    }
+    const isSharing = Object.keys(states).length > 0;
+    this.#button.toggleAttribute("data-on", isSharing);
+    relabel(this.#button, isSharing ? words.presenting : words.present);
+  }
+
+  /** Opens or closes the panel. */
+  toggle() {
+    this.#open(this.#panel.hidden);
+    if (this.#panel.hidden) return this.#button.focus();
+    opened(this.#panel);
+    const turn = this.#turns.get("screen");
+    (turn.disabled ? this.#panel : turn).focus();
+  }
+
+  #open(isOpen) {
+    this.#panel.hidden = !isOpen;
+    this.#button.setAttribute("aria-expanded", String(isOpen));
+  }
+}
+
+function recall() {
+  try {
+    return localStorage.getItem(MOTION_KEY) !== null;
+  } catch {
+    return false;
+  }
+}
+
+function keep(isMoving) {
+  try {
+    if (isMoving) localStorage.setItem(MOTION_KEY, "1");
+    else localStorage.removeItem(MOTION_KEY);
+  } catch {
+    // The switch then lasts only as long as the page is open.
+  }
+}

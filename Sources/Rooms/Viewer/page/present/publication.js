@@ -1,0 +1,122 @@
+// The sending end of the media: one video, and its sound if there is any, sent to the host by WHIP (RFC 9725).
+
+const DISCONNECTED_TIMEOUT = 5000;
+const END_TIMEOUT = 1000;
+
+/**
+ * One WHIP session. It ends once, and doesn't recover from a failure: to send again, create a new one.
+ *
+ * Handlers: onConnected(), onLost(status), with the host's status if it has refused the offer, else 0.
+ */
+export class Publication {
+  #connection;
+  #address;
+  #headers;
+  #handlers;
+  #session = null;
+  #disconnected = null;
+  #isOver = false;
+
+  /**
+   * `address`: where to send the offer; `headers`: the member's credentials; `bits`: the most bits per second to send;
+   * `iceServers`: the STUN and TURN servers to find a path by.
+   */
+  constructor(stream, { address, headers, bits, iceServers }, handlers) {
+    this.#address = address;
+    this.#headers = headers;
+    this.#handlers = handlers;
+    this.#connection = new RTCPeerConnection({ bundlePolicy: "max-bundle", iceServers });
+    for (const track of stream.getTracks()) {
+      const isVideo = track.kind === "video";
+      const transceiver = this.#connection.addTransceiver(track, {
+        direction: "sendonly", streams: [stream], sendEncodings: [isVideo ? { maxBitrate: bits } : {}],
+      });
+      if (isVideo) preferH264(transceiver);
+    }
+    this.#connection.onconnectionstatechange = () => this.#changed();
+  }
+
+  /** Whether media can flow now. */
+  get isConnected() {
+    return this.#connection.connectionState === "connected";
+  }
+
+  /** Offers, and takes the host's answer. */
+  async open() {
+    try {
+      await this.#connection.setLocalDescription();
+      const answer = await fetch(this.#address, {
+        method: "POST", headers: { ...this.#headers, "Content-Type": "application/sdp" },
+        body: this.#connection.localDescription.sdp,
+      });
+      if (!answer.ok) return this.#lose(answer.status);
+      this.#session = new URL(answer.headers.get("Location"), location.href).href;
+      // It was ended while the host answered.
+      if (this.#isOver) return this.#leave("stopped");
+      await this.#connection.setRemoteDescription({ type: "answer", sdp: await answer.text() });
+    } catch {
+      this.#lose(0);
+    }
+  }
+
+  /**
+   * Ends the session without calling a handler. `ending` tells the viewers why: "stopped" (by the user here), "ended" (by
+   * the browser) or "closed" (with the page).
+   */
+  async end(ending) {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#disconnected);
+    // The host hears the reason before the end of the connection, which has none.
+    await Promise.race([this.#leave(ending), new Promise((resume) => setTimeout(resume, END_TIMEOUT))]);
+    this.#connection.close();
+  }
+
+  async #leave(ending) {
+    if (!this.#session) return;
+    // It is sent even if the page is closed meanwhile.
+    const request = { method: "DELETE", headers: { ...this.#headers, "X-Ending": ending }, keepalive: true };
+    await fetch(this.#session, request).catch(() => {});
+  }
+
+  #changed() {
+    if (this.#isOver) return;
+    const { connectionState } = this.#connection;
+    clearTimeout(this.#disconnected);
+    if (connectionState === "connected") this.#handlers.onConnected();
+    else if (connectionState === "failed") this.#lose(0);
+    else if (connectionState === "disconnected") {
+      this.#disconnected = setTimeout(() => this.#lose(0), DISCONNECTED_TIMEOUT);
+    }
+  }
+
+  #lose(status) {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#disconnected);
+    this.#leave("stopped");
+    this.#connection.close();
+    this.#handlers.onLost(status);
+  }
+}
+
+/** Offers H.264 first, Constrained Baseline before other profiles, because every viewer decodes that. */
+function preferH264(transceiver) {
+  const codecs = globalThis.RTCRtpSender?.getCapabilities?.("video")?.codecs;
+  if (!codecs || !transceiver.setCodecPreferences) return;
+  try {
+    transceiver.setCodecPreferences(byPreference(codecs));
+  } catch {
+    // The browser's own order then applies, and the host chooses H.264 from it.
+  }
+}
+
+/** Sorts a browser's codecs. */
+export function byPreference(codecs) {
+  const rank = ({ mimeType, sdpFmtpLine = "" }) => {
+    if (mimeType.toLowerCase() !== "video/h264") return 3;
+    if (!/packetization-mode=1/.test(sdpFmtpLine)) return 2;
+    return /profile-level-id=42e0/i.test(sdpFmtpLine) ? 0 : 1;
+  };
+  return [...codecs].sort((one, other) => rank(one) - rank(other));
+}
