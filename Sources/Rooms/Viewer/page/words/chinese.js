@@ -16,14 +16,14 @@ const hostWords = new Map([
   ["capture has ended", "屏幕采集已结束"],
 ]);
 // 其中含有人名的：名字可能是任何文字。
-const hostSentences = [
+const hostSentences = new Map([
   [/^(.+) has stopped sharing$/s, (who) => `${who}已停止共享`],
   [/^(.+) has ended sharing in the browser$/s, (who) => `${who}已在浏览器中结束共享`],
   [/^(.+) has closed the page$/s, (who) => `${who}已关闭页面`],
   [/^the browser of (.+) has ended unexpectedly$/s, (who) => `${who}的浏览器意外退出`],
   [/^the connection to (.+) was lost$/s, (who) => `与${who}的连接已断开`],
   [/^(.+) was removed by the sharer$/s, (who) => `${who}已被移出`],
-];
+]);
 
 /** 主机给出的原因的中文；不认识的不显示。 */
 function translated(text) {

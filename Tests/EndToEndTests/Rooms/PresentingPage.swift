@@ -1,0 +1,60 @@
+import BrowserDriver
+import MediaTypes
+import TestSupport
+
+/// A page in a browser of its own, whose user may present in a ``PublishedRoom``.
+struct PresentingPage {
+    let browser: Browser
+    let viewer: ViewerPage
+    var page: Page { viewer.page }
+
+    /// Instead of the screen of a machine without one: the picture that ``PublishedPicture`` expects, and a tone.
+    private static let screen = """
+        navigator.mediaDevices.getDisplayMedia = async () => {
+          const canvas = document.createElement('canvas');
+          [canvas.width, canvas.height] = [640, 480];
+          const drawing = canvas.getContext('2d');
+          let step = 0;
+          setInterval(() => {
+            step = (step + 1) % 16;
+            const colours = ['#f00', '#0f0', '#00f', '#fff', `rgb(${step * 16} ${step * 16} ${step * 16})`];
+            colours.forEach((colour, index) => {
+              drawing.fillStyle = colour;
+              drawing.fillRect(index * 128, 0, 128, 480);
+            });
+          }, 100);
+          const stream = canvas.captureStream(30);
+          const context = new AudioContext();
+          const tone = new OscillatorNode(context, { frequency: 440 });
+          const sound = context.createMediaStreamDestination();
+          tone.connect(sound);
+          tone.start();
+          stream.addTrack(sound.stream.getAudioTracks()[0]);
+          window.shared = stream;
+          return stream;
+        };
+        """
+
+    /// Opens the room with `token`, by default the presenters', as a user called Ann.
+    init(_ room: PublishedRoom, token: String? = nil, replacesScreen: Bool = true) throws {
+        browser = try Browser.launch(
+            extraFlags: ["--use-fake-device-for-media-stream=fps=15", "--use-fake-ui-for-media-stream"])
+        let page = try browser.newPage("about:blank")
+        if replacesScreen { try page.runBeforeLoad(Self.screen) }
+        try page.runBeforeLoad("try { localStorage.setItem('screenrelay.name', 'Ann'); } catch {}")
+        try page.navigate("\(room.address)/#screen,\(token ?? room.token)")
+        viewer = ViewerPage(page)
+    }
+
+    /// Shares "screen" or "camera", as a user would, and returns the track's name.
+    @discardableResult
+    func share(_ kind: String) throws -> String {
+        try page.waitUntil("document.getElementById('present')?.hidden === false")
+        try page.evaluate("document.getElementById('presenting').hidden && document.getElementById('present').click()")
+        try page.evaluate("document.getElementById('present-\(kind)').click()")
+        try page.waitUntil("screenRelay.presenting.\(kind) === 'live'")
+        return try eventually("the track") {
+            try page.evaluate("screenRelay.tracks.findLast(({ name }) => name.startsWith('\(kind)-'))?.name").string
+        }
+    }
+}

@@ -1,0 +1,159 @@
+import MediaSessions
+import MediaTypes
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Signalling
+
+/// The page presents: it publishes as part of its visit to the room.
+@Suite("Members who present from the page")
+struct PresenterTests {
+    private let publishing = FakePublishing()
+
+    private func server() throws -> RunningServer {
+        let publishing = self.publishing
+        return try RunningServer {
+            $0.publishing = publishing
+            $0.rooms[0].access = RoomAccess(viewing: "audience", presenting: "secret")
+        }
+    }
+
+    /// Joins with `token` as `name`, and returns what `_peers` says.
+    private func join(_ client: WebSocketClient, _ token: String, name: String = "Ann") throws -> [String: Any] {
+        try client.send(
+            event: "__join", "{\"room\":\"desk,\(token)\",\"role\":\"viewer\",\"name\":\"\(name)\"}")
+        return try client.next(event: "_peers")
+    }
+
+    private func present(
+        _ server: borrowing RunningServer, visit: String, token: String = "secret", track: String = "screen-1"
+    ) throws -> RawResponse {
+        try server.request(
+            "POST", "/whip/desk/\(track)",
+            ["Authorization": "Bearer \(token)", "Content-Type": "application/sdp", "X-Visit": visit],
+            body: EndpointClient.offer)
+    }
+
+    /// Waits until the session has ended, and returns what its viewers are told.
+    private func reason() throws -> String? {
+        try eventually("the session's end") { publishing.state.withLock { $0.reasons.last } }
+    }
+
+    @Test("only who has the presenters' token is told that it may present")
+    func roles() throws {
+        let server = try server()
+        let presenter = try join(WebSocketClient(port: server.port), "secret")
+        #expect(presenter["presents"] as? Bool == true)
+        #expect(try join(WebSocketClient(port: server.port), "audience")["presents"] == nil)
+        // A host that takes no publishers.
+        let other = try RunningServer { $0.rooms[0].access = RoomAccess(viewing: "audience", presenting: "secret") }
+        #expect(try join(WebSocketClient(port: other.port), "secret")["presents"] == nil)
+    }
+
+    @Test("a viewer can't present, not even with a presenter's visit, and a visit that isn't one is refused")
+    func attackers() throws {
+        let server = try server()
+        let client = try WebSocketClient(port: server.port)
+        let visit = try #require(try join(client, "secret")["resume"] as? String)
+        let viewer = try WebSocketClient(port: server.port)
+        let viewing = try #require(try join(viewer, "audience", name: "Eve")["resume"] as? String)
+        #expect(try present(server, visit: visit, token: "audience").status == 403)
+        #expect(try present(server, visit: viewing, token: "audience").status == 403)
+        #expect(try present(server, visit: visit, token: "wrong").status == 401)
+        #expect(try present(server, visit: "no visit").status == 409)
+        #expect(publishing.state.withLock { $0.published.isEmpty })
+    }
+
+    @Test(
+        "viewers are told whose share has ended, and why",
+        arguments: [
+            ("stopped", "Ann has stopped sharing"), ("ended", "Ann has ended sharing in the browser"),
+            ("closed", "Ann has closed the page"),
+        ])
+    func endings(ending: String, text: String) throws {
+        let server = try server()
+        let client = try WebSocketClient(port: server.port)
+        let visit = try #require(try join(client, "secret")["resume"] as? String)
+        let location = try #require(try present(server, visit: visit).headers["location"])
+        #expect(publishing.state.withLock { $0.presenters } == [Presenter(name: "Ann")])
+        #expect(try server.request("DELETE", location, ["X-Ending": ending]).status == 200)
+        #expect(try reason() == text)
+    }
+
+    @Test("a page can't say that it has crashed or was removed, and another publisher gives no reason")
+    func otherEndings() throws {
+        let server = try server()
+        let client = try WebSocketClient(port: server.port)
+        let visit = try #require(try join(client, "secret")["resume"] as? String)
+        for ending in ["crashed", "removed", "lost", "<b>"] {
+            let location = try #require(try present(server, visit: visit).headers["location"])
+            #expect(try server.request("DELETE", location, ["X-Ending": ending]).status == 200)
+        }
+        let other = try server.request(
+            "POST", "/whip/desk/camera", ["Authorization": "Bearer secret", "Content-Type": "application/sdp"],
+            body: EndpointClient.offer)
+        let location = try #require(other.headers["location"])
+        #expect(try server.request("DELETE", location, ["X-Ending": "closed"]).status == 200)
+        let reasons = publishing.state.withLock { $0.reasons }
+        #expect(reasons.count == 5 && reasons.allSatisfy { $0 == nil })
+    }
+
+    @Test("a page that is gone without a word has crashed, which is noticed within seconds", arguments: [true, false])
+    func crash(sendsCloseFrame: Bool) throws {
+        let server = try server()
+        let client = try WebSocketClient(port: server.port)
+        let visit = try #require(try join(client, "secret")["resume"] as? String)
+        _ = try present(server, visit: visit)
+        let start = ContinuousClock.now
+        // A browser whose tab has crashed sends a close frame for it; one that was killed doesn't.
+        if sendsCloseFrame {
+            try client.raw.send(WebSocketClient.frame(8, [0x03, 0xE9]))
+        } else {
+            client.raw.endSending()
+        }
+        #expect(try reason() == "the browser of Ann has ended unexpectedly")
+        // The media layer would notice after 10 s.
+        #expect(ContinuousClock.now - start < .seconds(6))
+    }
+
+    @Test("a page whose media still arrive keeps its share while it may return, and loses it when it has left")
+    func alive() throws {
+        let server = try server()
+        publishing.state.withLock { $0.isReceiving = true }
+        let client = try WebSocketClient(port: server.port)
+        let visit = try #require(try join(client, "secret")["resume"] as? String)
+        _ = try present(server, visit: visit)
+        client.raw.endSending()
+        try client.raw.waitForEnd()
+        // It goes on by another WebSocket, and then leaves for good.
+        let again = try WebSocketClient(port: server.port)
+        try again.send(
+            event: "__join", "{\"room\":\"desk,secret\",\"role\":\"viewer\",\"resume\":\"\(visit)\"}")
+        let peers = try again.next(event: "_peers")
+        #expect(peers["resume"] as? String == visit && peers["presents"] as? Bool == true)
+        #expect(publishing.state.withLock { $0.closed.isEmpty })
+        try again.raw.send(WebSocketClient.frame(8, [0x03, 0xE9]))
+        #expect(try reason() == "the connection to Ann was lost")
+    }
+
+    @Test("who is removed by the sharer no longer presents")
+    func removed() throws {
+        let server = try server()
+        let client = try WebSocketClient(port: server.port)
+        let peers = try join(client, "secret")
+        _ = try present(server, visit: try #require(peers["resume"] as? String))
+        server.server.removeParticipant(try #require(peers["you"] as? String)) { _ in }
+        #expect(try reason() == "Ann was removed by the sharer")
+    }
+
+    @Test("what the media layer says of the end becomes words about the presenter")
+    func words() {
+        let ann = Presenter(name: "Ann")
+        #expect(ann.text(ofSessionEnd: SessionEnd.byPeer) == "Ann has closed the page")
+        #expect(ann.text(ofSessionEnd: "the peer has been silent for 10 s") == "the connection to Ann was lost")
+        #expect(Presenter(name: nil).text(of: .closed) == "the presenter has closed the page")
+        #expect(ann.tag.text == "Ann" && ann.tag.data == .object(["presenter": .string("Ann")]))
+        #expect(Presenter(name: nil).tag.text == nil)
+    }
+}

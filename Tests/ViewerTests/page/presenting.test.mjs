@@ -1,0 +1,168 @@
+// What the page sends into the room, and what of it viewers see large.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import "./browser.mjs";
+import { byPreference, Publication } from "../../../Sources/Rooms/Viewer/page/present/publication.js";
+import { credentials, screenWishes } from "../../../Sources/Rooms/Viewer/page/present/presenting.js";
+import { presentWords } from "../../../Sources/Rooms/Viewer/page/present/presentwords.js";
+import { isPresented, titleOf } from "../../../Sources/Rooms/Viewer/page/meeting/meetingwords.js";
+import { chinese } from "../../../Sources/Rooms/Viewer/page/words/chinese.js";
+
+const ADDRESS = "/whip/desk/screen-1";
+
+/** A browser's connection, as far as a publication uses it. */
+class FakeConnection {
+  static last = null;
+  connectionState = "new";
+  localDescription = { sdp: "v=0 offer" };
+  remote = null;
+  isClosed = false;
+  sent = [];
+
+  constructor() {
+    FakeConnection.last = this;
+  }
+
+  addTransceiver(track, init) {
+    this.sent.push({ kind: track.kind, ...init });
+    return {};
+  }
+
+  async setLocalDescription() {}
+
+  async setRemoteDescription(description) {
+    this.remote = description;
+  }
+
+  enter(state) {
+    this.connectionState = state;
+    this.onconnectionstatechange();
+  }
+
+  close() {
+    this.isClosed = true;
+  }
+}
+
+/** Publishes a screen with sound to a host that answers with `status`. */
+function publish(context, status = 201) {
+  globalThis.RTCPeerConnection = FakeConnection;
+  globalThis.location.href = "http://127.0.0.1:8080/";
+  const requests = [];
+  const answer = {
+    ok: status < 300, status, headers: new Headers({ Location: `${ADDRESS}/secret` }), text: async () => "v=0 answer",
+  };
+  context.mock.method(globalThis, "fetch", async (address, init) => {
+    requests.push({ address, isAnsweredBeforeClose: !FakeConnection.last.isClosed, ...init });
+    return answer;
+  });
+  const told = [];
+  const stream = { getTracks: () => [{ kind: "video" }, { kind: "audio" }] };
+  const publication = new Publication(stream, {
+    address: ADDRESS, headers: { Authorization: "Bearer token", "X-Visit": "visit" }, bits: 8_000_000, iceServers: [],
+  }, { onConnected: () => told.push("connected"), onLost: (code) => told.push(code) });
+  return { publication, requests, told, connection: FakeConnection.last };
+}
+
+test("a share is offered with the member's credentials, and its end has a reason", async (context) => {
+  const { publication, requests, told, connection } = publish(context);
+  await publication.open();
+  const [post] = requests;
+  assert.equal(`${post.method} ${post.address} ${post.body}`, `POST ${ADDRESS} v=0 offer`);
+  assert.equal(post.headers.Authorization, "Bearer token");
+  assert.equal(post.headers["X-Visit"], "visit");
+  assert.equal(connection.remote.sdp, "v=0 answer");
+  assert.ok(connection.sent.every(({ direction }) => direction === "sendonly"));
+  assert.equal(connection.sent[0].sendEncodings[0].maxBitrate, 8_000_000);
+  connection.enter("connected");
+  await publication.end("ended");
+  const last = requests.at(-1);
+  assert.equal(`${last.method} ${last.address}`, `DELETE http://127.0.0.1:8080${ADDRESS}/secret`);
+  assert.equal(last.headers["X-Ending"], "ended");
+  assert.ok(last.keepalive && last.isAnsweredBeforeClose, "the host hears the reason first");
+  assert.ok(connection.isClosed);
+  await publication.end("closed");
+  assert.equal(requests.length, 2);
+  assert.deepEqual(told, ["connected"]);
+});
+
+test("a refused offer and a lost connection are told once, and nothing stays open", async (context) => {
+  const refused = publish(context, 403);
+  await refused.publication.open();
+  assert.deepEqual(refused.told, [403]);
+  assert.ok(refused.connection.isClosed && refused.requests.length === 1);
+  const lost = publish(context);
+  await lost.publication.open();
+  lost.connection.enter("failed");
+  lost.connection.enter("failed");
+  assert.deepEqual(lost.told, [0]);
+  assert.equal(lost.requests.at(-1).method, "DELETE");
+});
+
+test("a share that is stopped while the host answers is ended there", async (context) => {
+  const { publication, requests, connection } = publish(context);
+  const opening = publication.open();
+  await publication.end("stopped");
+  await opening;
+  assert.deepEqual(requests.map(({ method }) => method), ["POST", "DELETE"]);
+  assert.equal(connection.remote, null);
+});
+
+test("H.264 comes first, Constrained Baseline before other profiles", () => {
+  const codec = (mimeType, sdpFmtpLine) => ({ mimeType, sdpFmtpLine });
+  const sorted = byPreference([
+    codec("video/VP8"), codec("video/H264", "packetization-mode=0;profile-level-id=42e01f"),
+    codec("video/H264", "packetization-mode=1;profile-level-id=640c34"), codec("video/rtx"),
+    codec("video/H264", "packetization-mode=1;profile-level-id=42e01f"),
+  ]);
+  assert.deepEqual(sorted.map(({ mimeType, sdpFmtpLine = "" }) => mimeType + sdpFmtpLine.slice(-6)), [
+    "video/H26442e01f", "video/H264640c34", "video/H26442e01f", "video/VP8", "video/rtx",
+  ]);
+});
+
+test("the token and the password are those of the link", () => {
+  const link = { room: "desk,tok en", name: "desk" };
+  assert.deepEqual(credentials({ link, introduction: {}, visit: "v" }), {
+    "X-Visit": "v", Authorization: "Bearer tok en",
+  });
+  assert.deepEqual(credentials({ link: { room: "desk", name: "desk" }, introduction: { password: "ü" }, visit: "v" }), {
+    "X-Visit": "v", "X-Room-Password": "%C3%BC",
+  });
+});
+
+test("a screen is asked for with its sound and its pointer", () => {
+  const wishes = screenWishes(true);
+  assert.equal(wishes.video.cursor, "always");
+  assert.equal(wishes.systemAudio, "include");
+  assert.ok(wishes.audio && wishes.video.frameRate.ideal > screenWishes(false).video.frameRate.ideal);
+});
+
+test("a presented track has its presenter's name", () => {
+  const screen = { name: "screen-1", data: { presenter: "Ann\u202e" }, text: "Ann" };
+  assert.ok(isPresented(screen) && !isPresented({ name: "desk" }) && !isPresented({ name: "a", data: 1 }));
+  assert.equal(titleOf(screen), "Ann: screen");
+  assert.equal(titleOf({ name: "camera-1", data: { presenter: "" } }), "Camera");
+  assert.equal(titleOf({ name: "desk", text: "Slides" }), "Slides");
+  assert.equal(titleOf({ name: "desk" }), "desk");
+});
+
+test("each end of a share is told in Chinese too, with the name as it is", () => {
+  const ends = [
+    "Ann has stopped sharing", "Ann has ended sharing in the browser", "Ann has closed the page",
+    "the browser of Ann has ended unexpectedly", "the connection to Ann was lost", "Ann was removed by the sharer",
+  ];
+  const told = ends.map((text) => chinese.hostSays(text));
+  assert.equal(new Set(told).size, ends.length);
+  for (const text of told) assert.match(text, /Ann/);
+  assert.doesNotMatch(chinese.hostSays("the presenter has closed the page"), /[a-z]/i);
+});
+
+test("both languages have the same words for it", () => {
+  const keys = (value) => (typeof value === "object"
+    ? Object.entries(value).map(([key, inner]) => [key, keys(inner)]) : typeof value);
+  assert.deepEqual(keys(presentWords.en), keys(presentWords.zh));
+  const text = JSON.stringify(Object.values(presentWords.zh)).replace(/WebRTC|https/g, "");
+  assert.doesNotMatch(text.replace(/"[a-zA-Z]+":/g, ""), /[a-z]/i);
+});
