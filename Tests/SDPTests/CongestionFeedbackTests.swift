@@ -125,6 +125,18 @@ struct CongestionFeedbackTests {
         #expect(agreed.formats[0].feedback == [.pli, .fir, .transportWide, .estimatedBitRate])
     }
 
+    @Test("a publisher who numbers its packets gets transport-wide feedback, and no REMB", arguments: ["", "/sendonly"])
+    func numberedPublisher(direction: String) throws {
+        let lines = "a=extmap:4\(direction) \(Self.uri)\r\na=rtcp-fb:96 transport-cc\r\na=rtcp-fb:96 goog-remb\r\n"
+        let text = PublisherOffers.obs.replacing("a=rtcp-fb:96 nack\r\n", with: lines + "a=rtcp-fb:96 nack\r\n")
+        let answer = try PublisherAnswer(to: SessionDescription(parsing: text), local: AnswerTests.local)
+        #expect(answer.video.feedback == [.nack, .pli, .transportWide])
+        #expect(answer.video.extensions.transportNumber == 4)
+        let allowed = direction.isEmpty ? "" : "/recvonly"
+        #expect(answer.text.contains("a=extmap:4\(allowed) \(Self.uri)\r\n"))
+        #expect(answer.text.contains("a=rtcp-fb:96 transport-cc\r\n") && !answer.text.contains("goog-remb"))
+    }
+
     @Test("a publisher is not promised feedback that we don't send")
     func publisher() throws {
         let offer = try SessionDescription(parsing: PublisherOffers.obs)

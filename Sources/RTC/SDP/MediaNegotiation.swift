@@ -8,7 +8,7 @@ struct MediaNegotiation {
     var isReceiving = false
     /// Whether we have offered 4:4:4, or may answer with it.
     var includes444 = true
-    /// Whether we act on transport-wide feedback and REMB.
+    /// Whether we act on transport-wide feedback and REMB. What we receive we always report on, transport-wide.
     var takesCongestionFeedback = false
 
     /// The media that `sections` of the peer's description agree to.
@@ -78,6 +78,11 @@ struct MediaNegotiation {
             hasReducedSizeRTCP: section.hasReducedSizeRTCP)
     }
 
+    /// The feedback messages that the one who would have them doesn't use.
+    private var uselessFeedback: NegotiatedSection.Feedback {
+        isReceiving ? .estimatedBitRate : takesCongestionFeedback ? [] : .congestion
+    }
+
     /// The formats that the section and we have in common, at least one. If we receive, it is exactly one, and it has
     /// no RED. Sound has no RTX: its packets are sent again unchanged.
     private func formats(of section: MediaDescription) throws(SDPError) -> [NegotiatedSection.Format] {
@@ -101,7 +106,7 @@ struct MediaNegotiation {
                         feedback: NegotiatedSection.Feedback(
                             NegotiatedSection.Feedback.names.filter { offered.feedback.contains($0.name) }.map(
                                 \.feedback)
-                        ).intersection(.about(codec.kind)).subtracting(takesCongestionFeedback ? [] : .congestion))
+                        ).intersection(.about(codec.kind)).subtracting(uselessFeedback))
                 }
             } catch {
                 refusal = refusal ?? error
@@ -138,9 +143,9 @@ struct MediaNegotiation {
         var taken: Set<UInt16> = []
         for known in section.extensions {
             let isTransportNumber = known.uri == ExtensionURI.transportNumber
-            guard takesCongestionFeedback || !isTransportNumber,
+            guard takesCongestionFeedback || isReceiving || !isTransportNumber,
                 (1...(isTransportNumber ? 255 : 14)).contains(known.id), known.id != 15,
-                known.direction?.receives != false,
+                (isReceiving ? known.direction?.sends : known.direction?.receives) != false,
                 section.trackKind == .video || !ExtensionURI.ofPictures.contains(known.uri),
                 let path = ExtensionURI.all.first(where: { $0.uri == known.uri })?.path, agreed[keyPath: path] == nil,
                 taken.insert(known.id).inserted

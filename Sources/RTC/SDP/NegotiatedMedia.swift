@@ -27,7 +27,8 @@ public struct NegotiatedMedia: Sendable, Equatable {
 
 /// The negotiated parameters of one media section, which carries one track.
 public struct NegotiatedSection: Sendable, Equatable {
-    /// The RTCP feedback messages that the peer will send and that we act on.
+    /// The RTCP feedback messages that the peer will send and that we act on; of what a publisher sends, those that we
+    /// send.
     public struct Feedback: OptionSet, Sendable, Hashable {
         public let rawValue: UInt8
         public init(rawValue: UInt8) { self.rawValue = rawValue }

@@ -36,14 +36,20 @@ public struct PublisherAnswer: Sendable, Equatable {
         var isFirst = true
         for section in offer.media {
             guard !section.isRejected,
-                var format = media.sections.first(where: { $0.kind.sectionName == section.kind })?.format
+                let agreed = media.sections.first(where: { $0.kind.sectionName == section.kind })
             else {
                 lines += section.rejectionLines
                 continue
             }
+            var format = agreed.format
             format.feedback.remove(.fir)
             lines += section.acceptanceLines(
                 payloadTypes: format.payloadTypes, .recvonly, role: media.dtlsRole, local, hasCandidates: isFirst)
+            if let id = agreed.extensions.transportNumber {
+                let offered = section.extensions.first { $0.id == UInt16(id) }
+                let direction = offered?.direction == .sendonly ? "/recvonly" : ""
+                lines.append("a=extmap:\(id)\(direction) \(ExtensionURI.transportNumber)")
+            }
             lines += format.lines
             isFirst = false
         }

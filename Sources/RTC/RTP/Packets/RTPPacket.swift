@@ -8,8 +8,7 @@ public struct RTPPacket: Hashable, Sendable {
 
     /// The fixed header.
     public private(set) var header: RTPPacketHeader
-    /// The header extension, with the four bytes before its elements; empty if there is none. Nothing in it is needed
-    /// of what a publisher sends.
+    /// The header extension, with the four bytes before its elements; empty if there is none.
     public private(set) var headerExtension: ArraySlice<UInt8> = []
     /// The payload without padding; empty in a padding-only packet.
     public private(set) var payload: ArraySlice<UInt8>
@@ -58,6 +57,38 @@ public struct RTPPacket: Hashable, Sendable {
             paddingCount = 0
         }
         payload = reader.rest.dropLast(paddingCount)
+    }
+
+    /// The value of the header extension's element `id`, in either form (RFC 8285 section 4); nil if it has none.
+    public func extensionElement(_ id: UInt8) -> ArraySlice<UInt8>? {
+        var reader = ByteReader(headerExtension)
+        guard let profile = reader.uint16(), reader.uint16() != nil else { return nil }
+        // The low four bits of the two-byte form's profile are the application's.
+        let isTwoByte = profile & 0xFFF0 == 0x1000
+        guard isTwoByte || profile == 0xBEDE else { return nil }
+        while let first = reader.uint8() {
+            // Padding.
+            if first == 0 { continue }
+            let found = isTwoByte ? first : first >> 4
+            // The one-byte form ends at the number 15.
+            if !isTwoByte, found == 15 { return nil }
+            var count = Int(first & 0x0F) + 1
+            if isTwoByte {
+                guard let length = reader.uint8() else { return nil }
+                count = Int(length)
+            }
+            guard let value = reader.bytes(count) else { return nil }
+            if found == id { return value }
+        }
+        return nil
+    }
+
+    /// The transport-wide number in the header extension's element `id`; nil if it has none.
+    public func transportNumber(_ id: UInt8) -> UInt16? {
+        guard let value = extensionElement(id), value.count == 2, let high = value.first, let low = value.last else {
+            return nil
+        }
+        return UInt16(high) << 8 | UInt16(low)
     }
 
     /// The packet that this retransmission repeats (RFC 4588 section 4), as a packet of the stream `ssrc`; nil if it

@@ -10,6 +10,9 @@ final class PublishedTracks {
     private let publications: [Publication]
     /// One for each track; empty until the keys are established.
     private var receivers: [TrackReceiver] = []
+    /// Reports on the packets of all tracks; nil if the publisher takes no such reports, or until the keys are
+    /// established.
+    private var reporter: TransportReporter?
 
     init(_ publications: [Publication]) { self.publications = publications }
 
@@ -17,11 +20,15 @@ final class PublishedTracks {
     func begin(_ parameters: SessionParameters, protector: SRTPSession, now: MonotonicTime) {
         owner.check()
         receivers = publications.map { TrackReceiver(parameters, $0, protector: protector, now: now) }
+        if let numbered = publications.first(where: { $0.transportNumberID != nil }) {
+            reporter = TransportReporter(parameters, numbered, protector: protector, now: now)
+        }
     }
 
     /// Handles an authenticated packet.
     func handle(_ packet: RTPPacket, now: MonotonicTime) {
         owner.check()
+        reporter?.handle(packet, now: now)
         for index in receivers.indices { receivers[index].handle(packet, now: now) }
     }
 
@@ -40,7 +47,8 @@ final class PublishedTracks {
     /// Sends what is due. Returns the time of the next call.
     func advance(now: MonotonicTime, send: ([UInt8]) -> Bool) -> MonotonicTime {
         owner.check()
-        var deadline = MonotonicTime.distantFuture
+        reporter?.advance(now: now, send: send)
+        var deadline = reporter?.deadline ?? MonotonicTime.distantFuture
         for index in receivers.indices {
             receivers[index].advance(now: now, send: send)
             deadline = min(deadline, receivers[index].deadline)

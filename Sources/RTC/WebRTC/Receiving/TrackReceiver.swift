@@ -16,6 +16,8 @@ struct Publication: Sendable {
     var answersKeyFrameRequests: Bool
     /// Whether feedback may be sent without a report (RFC 5506).
     var hasReducedSizeRTCP: Bool
+    /// The number of the header extension with the transport-wide number; nil if the publisher takes no feedback on it.
+    var transportNumberID: UInt8?
     /// The receiver of its frames.
     var receiver: any PublishedFrameReceiver
 

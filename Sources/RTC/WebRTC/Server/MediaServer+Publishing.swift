@@ -60,6 +60,7 @@ extension Publication {
             rtxPayloadType: section.format.rtxPayloadType.map { PayloadType($0) },
             track: section.format.track, answersNacks: section.format.feedback.contains(.nack),
             answersKeyFrameRequests: section.format.feedback.contains(.pli),
-            hasReducedSizeRTCP: section.hasReducedSizeRTCP, receiver: receiver)
+            hasReducedSizeRTCP: section.hasReducedSizeRTCP,
+            transportNumberID: section.extensions.transportNumber, receiver: receiver)
     }
 }

@@ -1,0 +1,48 @@
+import MediaTypes
+import RTP
+import SecureTransport
+
+/// Tells a publisher when its packets arrive, for its congestion control.
+///
+/// Sans-IO: time and the sink are arguments. Belongs to the media thread.
+struct TransportReporter {
+    private let extensionID: UInt8
+    private let sender: SSRC
+    private let canonicalName: String
+    private let hasReducedSizeRTCP: Bool
+    private let protector: SRTPSession
+    private var arrivals: TransportArrivals
+    private var outgoing: [UInt8] = []
+
+    /// Reports on the packets of all tracks beside `publication`; nil if its packets have no transport-wide numbers.
+    init?(_ parameters: SessionParameters, _ publication: Publication, protector: SRTPSession, now: MonotonicTime) {
+        guard let id = publication.transportNumberID else { return nil }
+        (extensionID, sender) = (id, publication.ssrc)
+        (canonicalName, hasReducedSizeRTCP) = (parameters.canonicalName, publication.hasReducedSizeRTCP)
+        self.protector = protector
+        arrivals = TransportArrivals(sender: publication.ssrc, now: now)
+    }
+
+    /// When ``advance(now:send:)`` must be called.
+    var deadline: MonotonicTime { arrivals.deadline }
+
+    /// Notes an authenticated packet of any stream.
+    mutating func handle(_ packet: RTPPacket, now: MonotonicTime) {
+        guard let number = packet.transportNumber(extensionID) else { return }
+        arrivals.note(number, of: packet.header.ssrc, now: now)
+    }
+
+    /// Sends the report that is due.
+    mutating func advance(now: MonotonicTime, send: ([UInt8]) -> Bool) {
+        guard let feedback = arrivals.report(now: now) else { return }
+        outgoing.removeAll(keepingCapacity: true)
+        if !hasReducedSizeRTCP {
+            ReceiverReport(ssrc: sender).write(into: &outgoing)
+            SourceDescription(ssrc: sender, canonicalName: canonicalName).write(into: &outgoing)
+        }
+        feedback.write(into: &outgoing)
+        guard (try? protector.protectRTCP(&outgoing)) != nil else { return }
+        // If this is lost on a full socket, the next report's count shows it.
+        _ = send(outgoing)
+    }
+}
