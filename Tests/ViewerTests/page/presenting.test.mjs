@@ -99,6 +99,7 @@ test("a refused offer and a lost connection are told once, and nothing stays ope
   lost.connection.enter("failed");
   assert.deepEqual(lost.told, [0]);
   assert.equal(lost.requests.at(-1).method, "DELETE");
+  assert.equal(lost.requests.at(-1).headers["X-Ending"], "lost");
 });
 
 test("a share that is stopped while the host answers is ended there", async (context) => {

@@ -177,10 +177,13 @@ extension Endpoint {
         // A page publishes within its visit, so that the host notices its end, and knows whose it was.
         var member: RoomMember?
         if !isPlaying, let visit = exchange.header("X-Visit") {
-            member = presenters.member(of: visit, in: room)
-            guard member != nil else {
+            guard let visitor = presenters.member(of: visit, in: room) else {
                 return HTTPResponse(409, headers: headers, text: "the visit is over; join the room again")
             }
+            guard visitor.mayPresent else {
+                return HTTPResponse(403, headers: headers, text: "this visit may not present; join the room again")
+            }
+            member = visitor
         }
         let presenter = member.map { presenters.presenter($0) }
         let name = newIdentifier()
@@ -206,7 +209,11 @@ extension Endpoint {
             log(of: client).info(
                 "room \(room): a \(isPlaying ? "player" : "publisher of \(address.track)") came from \(client)")
             let session = served.side.map { [address.track: ClientSession(id: opened.id, key: key, side: $0)] } ?? [:]
-            presence.came(who, to: room, track: address.track, sessions: { session }) { [unowned self] in end(name) }
+            presence.came(who, to: room, track: address.track, sessions: { session }) { [unowned self, member] in
+                // Otherwise the page would publish again by itself.
+                member?.mayPresent = false
+                end(name, presenter?.text(of: .removed))
+            }
             let path = PercentCoding.encode(room)
             let location = isPlaying ? "/whep/\(path)/\(name)" : "/whip/\(path)/\(address.track)/\(name)"
             return HTTPResponse(

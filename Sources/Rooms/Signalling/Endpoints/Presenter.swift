@@ -15,14 +15,14 @@ public struct Presenter: Sendable, Equatable {
         case closed
         /// The page is gone without a word: the tab or the browser has crashed.
         case crashed
-        /// Nothing arrives any more, although nothing was closed.
+        /// Nothing arrives any more, although nothing was closed; or the page has lost its connection.
         case lost
         /// The sharer has removed the presenter.
         case removed
 
         /// The reason that a page gives in `X-Ending` when it ends its session; nil if a page can't give it.
         init?(header: String?) {
-            guard let ending = header.flatMap({ Self(rawValue: $0) }), [.stopped, .ended, .closed].contains(ending) else {
+            guard let ending = header.flatMap({ Self(rawValue: $0) }), ending != .crashed, ending != .removed else {
                 return nil
             }
             self = ending

@@ -40,7 +40,7 @@ final class Presenters {
 
     /// The member of `room` whose visit has the secret `visit`.
     func member(of visit: String, in room: String) -> RoomMember? {
-        rooms.members.values.first { $0.room == room && $0.resumption == visit }
+        rooms.members.values.first { $0.resumption == visit && rooms.directory.place(of: $0.id)?.room == room }
     }
 
     /// How viewers are told of `member`.

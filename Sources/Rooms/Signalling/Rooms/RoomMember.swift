@@ -18,7 +18,8 @@ final class RoomMember {
     var room: String?
     /// The room that the sharer has sent it away from. Its client doesn't know if its WebSocket had broken off.
     var wasRemovedFrom: String?
-    /// Whether its last `__join` had the presenters' token, and the host accepts publishers.
+    /// Whether its last `__join` had the presenters' token, and the host accepts publishers. False once the sharer has
+    /// removed what it presents.
     var mayPresent = false
     /// Whether its last `__join` contained a password.
     var gavePassword = false

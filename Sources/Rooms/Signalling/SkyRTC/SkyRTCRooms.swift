@@ -175,7 +175,7 @@ extension SkyRTCRooms {
             return presence.changed(in: after.room)
         }
         presence.left(id.text)
-        presenters.left(id)
+        if before?.room != after?.room { presenters.left(id) }
         guard let after, let member = rooms[id] else { return }
         let who = Participant(
             id: id.text, name: after.name, address: member.address, kind: after.role == .viewer ? .viewer : .client)

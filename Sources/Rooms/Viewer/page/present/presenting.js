@@ -172,7 +172,7 @@ export class Presenting {
     for (const share of [...this.#shares.values()]) {
       if (!mayPresent) this.stop(share.kind);
       else if (share.stream && share.visit !== this.#viewer.visit) {
-        await share.publication?.end("stopped");
+        await share.publication?.end("lost");
         if (this.#shares.get(share.kind) === share) this.#publish(share);
       }
     }

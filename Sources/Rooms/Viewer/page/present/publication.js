@@ -61,7 +61,7 @@ export class Publication {
 
   /**
    * Ends the session without calling a handler. `ending` tells the viewers why: "stopped" (by the user here), "ended" (by
-   * the browser) or "closed" (with the page).
+   * the browser), "closed" (with the page) or "lost" (with the connection).
    */
   async end(ending) {
     if (this.#isOver) return;
@@ -94,7 +94,7 @@ export class Publication {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#disconnected);
-    this.#leave("stopped");
+    this.#leave("lost");
     this.#connection.close();
     this.#handlers.onLost(status);
   }
