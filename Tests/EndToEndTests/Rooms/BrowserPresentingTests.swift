@@ -47,11 +47,10 @@ extension EndToEndInBrowser {
                 return abs((loudest["hertz"].number ?? 0) - 440) < 3 && loudest["level"].number ?? -100 > -40
             }
 
-            let begin = "Players of RTSP: "
-            let line = try #require(room.host.output.split(separator: "\n").first { $0.hasPrefix(begin) })
+            let address = try room.printed("Players of RTSP: ")
             let file = room.folder.file("rtsp.mkv")
             let copied = try FFmpeg.run([
-                "-rtsp_transport", "tcp", "-i", "\(line.dropFirst(begin.count))/\(track)", "-map", "0", "-c", "copy",
+                "-rtsp_transport", "tcp", "-i", "\(address)/\(track)", "-map", "0", "-c", "copy",
                 "-t", "3", file,
             ])
             #expect(copied.status == .exited(0), "\(copied.messages)")
@@ -67,6 +66,11 @@ extension EndToEndInBrowser {
             try expectMotion(viewer)
             try presenter.page.evaluate("document.getElementById('present-screen').click()")
             #expect(try reason(at: viewer, within: .seconds(3)).contains("Ann has stopped sharing"))
+            // A page that is loaded again has the same track, so that viewers stay with it.
+            try presenter.page.evaluate("window.isOld = true; location.reload()")
+            try presenter.page.waitUntil("!window.isOld && document.getElementById('present')?.hidden === false")
+            #expect(try presenter.share("screen") == track)
+            try viewer.page.waitUntil("screenRelay.source === 'live'")
             #expect(viewer.page.consoleErrors.isEmpty, "\(viewer.page.consoleErrors)")
             #expect(presenter.page.consoleErrors.isEmpty, "\(presenter.page.consoleErrors)")
         }

@@ -5,7 +5,9 @@ import test from "node:test";
 
 import "./browser.mjs";
 import { byPreference, Publication } from "../../../Sources/Rooms/Viewer/page/present/publication.js";
-import { credentials, screenWishes } from "../../../Sources/Rooms/Viewer/page/present/presenting.js";
+import {
+  credentials, leaveMark, screenWishes, takeMark,
+} from "../../../Sources/Rooms/Viewer/page/present/presenting.js";
 import { presentWords } from "../../../Sources/Rooms/Viewer/page/present/presentwords.js";
 import { isPresented, titleOf } from "../../../Sources/Rooms/Viewer/page/meeting/meetingwords.js";
 import { chinese } from "../../../Sources/Rooms/Viewer/page/words/chinese.js";
@@ -131,6 +133,25 @@ test("the token and the password are those of the link", () => {
   assert.deepEqual(credentials({ link: { room: "desk", name: "desk" }, introduction: { password: "ü" }, visit: "v" }), {
     "X-Visit": "v", "X-Room-Password": "%C3%BC",
   });
+});
+
+test("a reloaded page shares under the same names, and a copy of its tab under others", () => {
+  const kept = new Map();
+  Object.defineProperty(globalThis, "sessionStorage", {
+    configurable: true,
+    value: {
+      getItem: (key) => kept.get(key) ?? null,
+      setItem: (key, value) => kept.set(key, value),
+      removeItem: (key) => kept.delete(key),
+    },
+  });
+  const mark = takeMark();
+  assert.match(mark, /^[0-9a-f]{8}$/);
+  leaveMark(mark);
+  assert.equal(takeMark(), mark);
+  assert.notEqual(takeMark(), mark);
+  leaveMark("../evil");
+  assert.match(takeMark(), /^[0-9a-f]{8}$/);
 });
 
 test("a screen is asked for with its sound and its pointer", () => {

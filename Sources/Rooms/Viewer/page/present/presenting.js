@@ -11,6 +11,7 @@ const MICROPHONE = { echoCancellation: true, noiseSuppression: true };
 const SCREEN_SOUND = { echoCancellation: false, noiseSuppression: false, autoGainControl: false };
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 8000;
+const MARK_KEY = "screenrelay.mark";
 // The offer can't be accepted as it is, so trying again is of no use.
 const FINAL = new Set([400, 401, 403, 404, 415, 422]);
 
@@ -42,6 +43,28 @@ export function credentials({ link, introduction, visit }) {
   return headers;
 }
 
+/** Returns the end of this page's tracks' names: what the page before a reload has left, or a new one. */
+export function takeMark() {
+  try {
+    const mark = sessionStorage.getItem(MARK_KEY);
+    // A copy of this tab must have another one.
+    sessionStorage.removeItem(MARK_KEY);
+    if (/^[0-9a-f]{8}$/.test(mark)) return mark;
+  } catch {
+    // Blocked storage: each page has its own.
+  }
+  return [...crypto.getRandomValues(new Uint8Array(4))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Leaves `mark` to the next page in this tab. */
+export function leaveMark(mark) {
+  try {
+    sessionStorage.setItem(MARK_KEY, mark);
+  } catch {
+    // The next page then shares under other names.
+  }
+}
+
 /** The shares of this page, at most one of each kind. They outlive the WebSocket, and are sent again after a failure. */
 export class Presenting {
   #viewer;
@@ -50,7 +73,7 @@ export class Presenting {
   /** The problem with a kind: a key of `words.problems`. */
   #problems = new Map();
   // The tracks have the same names again if the user shares again, so that viewers stay with them.
-  #mark = [...crypto.getRandomValues(new Uint8Array(4))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  #mark = takeMark();
 
   constructor(viewer) {
     this.#viewer = viewer;
@@ -62,6 +85,7 @@ export class Presenting {
     viewer.addEventListener("change", () => this.#follow());
     window.addEventListener("pagehide", () => {
       for (const kind of [...this.#shares.keys()]) this.stop(kind, "closed");
+      leaveMark(this.#mark);
     });
     this.#view.available(true);
     this.#draw();
