@@ -207,13 +207,15 @@ extension EndToEndBesideBrowser {
             }
             #expect(line.hasSuffix("/whip/screen with the bearer token \(token)"))
             #expect(!link.contains(token))
+            let place = link.prefix { $0 != "," }
+            #expect(host.output.contains("\nPresenters: \(place),\(token)\n"))
             // The token opens what the link opens.
-            #expect(try status(link.prefix { $0 != "," } + "," + token) == 200)
+            #expect(try status(place + "," + token) == 200)
             host.stop()
 
             let next = try self.host(["--token-file", folder.file("token")])
             #expect(try next.printedLink().split(separator: ",").last == link.split(separator: ",").last)
-            #expect(!next.output.contains("To publish"))
+            #expect(!next.output.contains("To publish") && !next.output.contains("Presenters"))
             var status = stat()
             #expect(stat(folder.file("token.present"), &status) == 0)
             #expect(status.st_mode & 0o7777 == 0o600)

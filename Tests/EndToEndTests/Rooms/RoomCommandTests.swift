@@ -147,9 +147,13 @@ extension EndToEnd {
 
             var run = try ask(["link"], of: host)
             let lines = run.output.split(separator: "\n").map(String.init)
-            #expect(run.status == .exited(0) && lines.count == 4)
+            #expect(run.status == .exited(0))
+            try #require(lines.count == 6)
             #expect(lines.prefix(2) == [links[0], "The room attic: \(links[1])"])
-            #expect(lines[2].hasPrefix("To publish: WHIP to ") && lines[2].hasSuffix(token))
+            let place = links[0].prefix { $0 != "," }
+            #expect(lines[2] == "Presenters: \(place),\(token)")
+            #expect(lines[3].hasPrefix("To publish: WHIP to ") && lines[3].hasSuffix(token))
+            #expect(lines[4].hasPrefix("Presenters: ") && lines[4].contains("/#attic,"))
             run = try ask(["link", "--qr"], of: host)
             #expect(run.output.hasPrefix(links[0] + "\n") && run.output.contains("▀▀"))
             #expect(try ask(["link", "--qr", "--json"], of: host).status == .exited(64))

@@ -85,6 +85,7 @@ struct RoomLinksTests {
                     HostRoom(name: "hall", token: nil),
                 ]
             }, addresses: loopback)
+        #expect(links.presenting(in: "attic")?.link == "http://127.0.0.1:8080/#attic,show")
         #expect(links.presenting(in: "attic")?.url == "http://127.0.0.1:8080/whip/attic")
         #expect(links.presenting(in: "attic")?.token == "show")
         #expect(links.presenting(in: "hall") == nil && links.presenting(in: "cellar") == nil)

@@ -26,11 +26,13 @@ public struct LinksDocument: Codable, Sendable, Equatable {
         public var presenting: Presenting?
     }
 
-    /// How to present in a room over WHIP.
+    /// How to present in a room.
     public struct Presenting: Codable, Sendable, Equatable {
-        /// The URL for the offer.
+        /// The link that opens the page for presenters.
+        public var link: String
+        /// The URL for the offer of a WHIP client.
         public var url: String
-        /// The bearer token.
+        /// The client's bearer token.
         public var token: String
     }
 

@@ -53,12 +53,14 @@ struct RoomLinks {
     var firstRoom: String { configuration.room }
     var roomNames: [String] { [configuration.room] + configuration.furtherRooms.map(\.name) }
 
-    /// How to present in a room over WHIP, or nil if no one may.
+    /// How to present in a room, or nil if no one may.
     func presenting(in room: String) -> LinksDocument.Presenting? {
         let token =
             room == configuration.room
             ? configuration.presentingToken : configuration.furtherRooms.first { $0.name == room }?.presentingToken
-        return token.map { LinksDocument.Presenting(url: "\(page)whip/\(room)", token: $0) }
+        return token.map {
+            LinksDocument.Presenting(link: "\(page)#\(key(room, $0))", url: "\(page)whip/\(room)", token: $0)
+        }
     }
 
     /// The URL of `/api`.

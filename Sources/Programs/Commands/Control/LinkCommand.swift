@@ -28,8 +28,11 @@ extension LinksDocument {
         let further = rooms.filter { $0.name != room }.flatMap { room in
             room.links.map { "The room \(room.name): \($0)" }
         }
-        let presenting = rooms.compactMap { room in
-            room.presenting.map { "To publish: WHIP to \($0.url) with the bearer token \($0.token)" }
+        let presenting = rooms.compactMap(\.presenting).flatMap { presenting in
+            [
+                "Presenters: \(presenting.link)",
+                "To publish: WHIP to \(presenting.url) with the bearer token \(presenting.token)",
+            ]
         }
         return [first] + links.dropFirst().map { "From outside: \($0)" } + further + presenting
             + [expiryText].compactMap { $0.map { "The \($0)." } } + fingerprintLines
