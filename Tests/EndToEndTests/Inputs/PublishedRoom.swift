@@ -1,3 +1,4 @@
+import BrowserDriver
 import Processes
 import TestSupport
 import Testing
@@ -45,17 +46,25 @@ final class PublishedRoom {
     /// Expects pictures and a tone from a publisher at an RTSP player over this transport; then ends the publisher and
     /// the host, and expects them in the recording.
     func expectPlayedAndRecorded(_ sender: ChildProcess, over transport: String) throws {
-        let read = folder.file("rtsp.mkv")
-        let copied = try FFmpeg.run([
-            "-rtsp_transport", transport, "-i", try host.printed("Players of RTSP: "), "-map", "0", "-c", "copy",
-            "-t", "3", read,
-        ])
-        #expect(copied.status == .exited(0), "\(copied.messages)")
-        try expectPicturesAndTone(in: read)
-
+        try expectPlayed(host.printed("Players of RTSP: "), over: transport)
         sender.stop(within: .zero)
         try host.waitForLog("has left screen/screen")
         #expect(host.occurrences(of: token) == 0)
+        try expectRecorded()
+    }
+
+    /// Expects pictures and a tone at an RTSP player of `address` over this transport.
+    func expectPlayed(_ address: String, over transport: String) throws {
+        let read = folder.file("rtsp.mkv")
+        let copied = try FFmpeg.run([
+            "-rtsp_transport", transport, "-i", address, "-map", "0", "-c", "copy", "-t", "3", read,
+        ])
+        #expect(copied.status == .exited(0), "\(copied.messages)")
+        try expectPicturesAndTone(in: read)
+    }
+
+    /// Ends the host, and expects pictures and a tone in its recording.
+    func expectRecorded() throws {
         #expect(host.stop() == .exited(0))
         let exported = folder.file("room.mkv")
         let export = try CommandLineRun(["screenrelay", "export", recording, "-o", exported])
@@ -63,8 +72,21 @@ final class PublishedRoom {
         try expectPicturesAndTone(in: exported)
     }
 
+    /// Waits for a tone of 440 Hz in a file that `whep_player.py` writes.
+    func waitForTone(in file: String) throws {
+        try eventually("the tone at the player") {
+            let bytes = try fileBytes(file)
+            let left = bytes.withUnsafeBytes { raw in
+                stride(from: 0, to: raw.count / 4 * 4, by: 4).map {
+                    Float(raw.loadUnaligned(fromByteOffset: $0, as: Int16.self)) / 32768
+                }
+            }
+            return hasTone(left) ? () : nil
+        }
+    }
+
     /// Expects pictures and a tone of 440 Hz in a file.
-    func expectPicturesAndTone(in file: String) throws {
+    private func expectPicturesAndTone(in file: String) throws {
         let pictures = try FFmpeg.decode(file, to: "gray")
         #expect(pictures.bytes.count >= 10 * 320 * 240, "\(pictures.messages)")
         let sound = try FFmpeg.run(["-i", file, "-map", "0:a:0", "-ac", "1", "-ar", "48000", "-f", "f32le", "pipe:1"])
@@ -75,10 +97,43 @@ final class PublishedRoom {
 
     /// Whether half a second of `samples`, some way behind their beginning, is a tone of 440 Hz and hardly anything
     /// else.
-    func hasTone(_ samples: [Float]) -> Bool {
+    private func hasTone(_ samples: [Float]) -> Bool {
         stride(from: 24_000, through: samples.count - 24_000, by: 24_000).contains { start in
             let fit = ToneFit(440, in: Array(samples[start..<start + 24_000]))
             return fit.amplitude > 0.1 && fit.signalToNoise > 20
+        }
+    }
+}
+
+extension ViewerPage {
+    /// The frequency that is loudest in what the page gets.
+    private static let loudest = """
+        window.loudest = async () => {
+          const context = new AudioContext();
+          try {
+            const analyser = new AnalyserNode(context, { fftSize: 32768, smoothingTimeConstant: 0 });
+            context.createMediaStreamSource(document.getElementById('video').srcObject).connect(analyser);
+            await new Promise((resolve) => { setTimeout(resolve, 900); });
+            const levels = new Float32Array(analyser.frequencyBinCount);
+            analyser.getFloatFrequencyData(levels);
+            const peak = levels.reduce((best, level, index) => (level > levels[best] ? index : best), 0);
+            return { hertz: peak * context.sampleRate / analyser.fftSize, level: levels[peak] };
+          } finally {
+            await context.close();
+          }
+        };
+        """
+
+    /// Turns the page's sound on, and waits for a tone of 440 Hz.
+    func waitForTone() throws {
+        try page.evaluate(Self.loudest)
+        try page.waitUntil("document.getElementById('listen')?.checkVisibility()")
+        try page.evaluate("document.getElementById('listen').click()")
+        try page.waitUntil("screenRelay.isListening && screenRelay.audioLevel > 0.01")
+        try eventually("the tone on the page") {
+            let loudest = try page.evaluate("window.loudest()", within: .seconds(10))
+            let isTone = abs((loudest["hertz"].number ?? 0) - 440) < 3
+            return isTone && loudest["level"].number ?? -100 > -40 ? () : nil
         }
     }
 }

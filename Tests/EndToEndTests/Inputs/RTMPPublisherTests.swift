@@ -60,15 +60,7 @@ extension EndToEnd {
             let player = try PythonClient(
                 "whep_player", in: .rtc, ["\(room.address)/whep/screen", "--token", room.token, "--sound", heard])
             try player.event("frame") { $0["width"] as? Int == 320 && $0["number"] as? Int ?? 0 > 25 }
-            try eventually("the tone at the player") {
-                let bytes = try fileBytes(heard)
-                let left = bytes.withUnsafeBytes { raw in
-                    stride(from: 0, to: raw.count / 4 * 4, by: 4).map {
-                        Float(raw.loadUnaligned(fromByteOffset: $0, as: Int16.self)) / 32768
-                    }
-                }
-                return room.hasTone(left) ? () : nil
-            }
+            try room.waitForTone(in: heard)
 
             func ask(_ words: [String]) throws -> CommandLineRun {
                 try CommandLineRun(["screenrelay"] + words + ["--pid", "\(room.host.child.processID)"])

@@ -1,6 +1,5 @@
 import BrowserDriver
 import MediaTypes
-import Processes
 import TestSupport
 import Testing
 
@@ -26,48 +25,60 @@ extension EndToEndInBrowser {
         }
 
         @Test(
-            "a screen is seen and heard by a viewer and by an RTSP player, and its end is told",
-            .enabled(if: FFmpeg.isAvailable), .timeLimit(.minutes(5)))
+            "a screen is seen and heard on a page, by a WHEP player and by an RTSP player, and can be recorded",
+            .enabled(if: FFmpeg.isAvailable && PythonClient.isAvailable), .timeLimit(.minutes(5)))
         func screen() throws {
             let room = try PublishedRoom(["--rtsp", "0"])
-            let browser = try Browser.launch()
-            let viewer = try ViewerPage(room.link, in: browser)
+            let viewer = try ViewerPage(room.link, in: Browser.launch())
             let presenter = try PresentingPage(room)
             let track = try presenter.share("screen")
             try viewer.waitUntilPlaying()
             try expectMotion(viewer)
-            let title = "[...document.querySelectorAll('.track[aria-pressed=true] .name')].map((e) => e.textContent)[0]"
+            let address = "\(try room.printed("Players of RTSP: "))/\(track)"
+            // A host records its first track, which isn't a page's.
+            let recorder = try PublishedRoom(["--source", address], isRecorded: true)
+            try recorder.host.waitForLog("sends H.264 of 320x240")
+            let heard = room.folder.file("player.pcm")
+            let endpoint = "\(room.address)/whep/screen?track=\(track)"
+            let player = try PythonClient(
+                "whep_player", in: .rtc, [endpoint, "--token", room.token, "--sound", heard])
+            try player.event("frame") { $0["width"] as? Int == 320 && $0["number"] as? Int ?? 0 > 10 }
+            try room.waitForTone(in: heard)
+            try viewer.waitForTone()
+            try room.expectPlayed(address, over: "tcp")
+            try recorder.expectRecorded()
+            #expect(viewer.page.consoleErrors.isEmpty, "\(viewer.page.consoleErrors)")
+            #expect(presenter.page.consoleErrors.isEmpty, "\(presenter.page.consoleErrors)")
+        }
+
+        @Test(
+            "viewers are told who has ended a share in the browser or the page, and a reload keeps the share's name",
+            .timeLimit(.minutes(5)))
+        func ends() throws {
+            let room = try PublishedRoom()
+            let viewer = try ViewerPage(room.link, in: Browser.launch())
+            let presenter = try PresentingPage(room)
+            let track = try presenter.share("screen")
+            #expect(try presenter.note() == "You are live.")
+            try expectMotion(viewer)
+            let title = "document.querySelector('.track[aria-pressed=true] .name').textContent"
             #expect(try viewer.page.evaluate(title).string == "Ann: screen")
 
-            try viewer.page.evaluate(EndToEndBesideBrowser.WHIPSoundTests.loudest)
-            try viewer.page.waitUntil("document.getElementById('listen')?.checkVisibility()")
-            try viewer.page.evaluate("document.getElementById('listen').click()")
-            try eventually("the tone") {
-                let loudest = try viewer.page.evaluate("window.loudest()", within: .seconds(10))
-                return abs((loudest["hertz"].number ?? 0) - 440) < 3 && loudest["level"].number ?? -100 > -40
-            }
-
-            let address = try room.printed("Players of RTSP: ")
-            let file = room.folder.file("rtsp.mkv")
-            let copied = try FFmpeg.run([
-                "-rtsp_transport", "tcp", "-i", "\(address)/\(track)", "-map", "0", "-c", "copy",
-                "-t", "3", file,
-            ])
-            #expect(copied.status == .exited(0), "\(copied.messages)")
-            let pictures = try FFmpeg.decode(file, to: "gray")
-            #expect(pictures.bytes.count >= 10 * 640 * 480, "\(pictures.messages)")
-
-            // As by the browser's bar. A track that a script stops tells no one.
+            // As the browser's bar does. A track that a script stops has no such event.
             try presenter.page.evaluate(
-                "window.shared.getVideoTracks()[0].stop(), window.shared.getVideoTracks()[0].onended()")
+                "(([video]) => { video.stop(); video.dispatchEvent(new Event('ended')); })(shared.getVideoTracks())")
             #expect(try reason(at: viewer, within: .seconds(3)).contains("Ann has ended sharing in the browser"))
+            #expect(try presenter.note() == "")
             try presenter.share("screen")
             try viewer.page.waitUntil("screenRelay.source === 'live'")
             try expectMotion(viewer)
             try presenter.page.evaluate("document.getElementById('present-screen').click()")
             #expect(try reason(at: viewer, within: .seconds(3)).contains("Ann has stopped sharing"))
-            // A page that is loaded again has the same track, so that viewers stay with it.
+
+            try presenter.share("screen")
+            try viewer.page.waitUntil("screenRelay.source === 'live'")
             try presenter.page.evaluate("window.isOld = true; location.reload()")
+            #expect(try reason(at: viewer, within: .seconds(3)).contains("Ann has closed the page"))
             try presenter.page.waitUntil("!window.isOld && document.getElementById('present')?.hidden === false")
             #expect(try presenter.share("screen") == track)
             try viewer.page.waitUntil("screenRelay.source === 'live'")
@@ -76,28 +87,28 @@ extension EndToEndInBrowser {
         }
 
         enum Ending: CaseIterable {
-            case closedPage, crashedTab, killedBrowser
+            case closedTab, leftPage, crashedTab, killedBrowser
         }
 
         @Test(
-            "viewers are told within 3 s who is gone: by a closed page, a crashed tab or a killed browser",
+            "viewers are told within 3 s who is gone: by a closed or crashed tab, another page or a killed browser",
             .timeLimit(.minutes(5)), arguments: Ending.allCases)
         func endings(ending: Ending) throws {
             let room = try PublishedRoom()
             let browser = try Browser.launch()
             let viewer = try ViewerPage(room.link, in: browser)
-            // The browser's own screen and camera, as far as a browser without a window has them.
             let presenter = try PresentingPage(room, replacesScreen: false)
             try presenter.share("screen")
             try viewer.page.waitUntil("screenRelay.phase === 'playing' && screenRelay.framesDecoded > 10")
             switch ending {
-            case .closedPage: try presenter.page.navigate("about:blank")
+            case .closedTab: presenter.page.close()
+            case .leftPage: try presenter.page.navigate("about:blank")
             // There is no answer from a tab that has crashed.
             case .crashedTab: _ = try? presenter.page.send("Page.crash", within: .milliseconds(100))
             case .killedBrowser: presenter.browser.kill()
             }
             let reason = try reason(at: viewer, within: .seconds(3))
-            let isClosed = ending == .closedPage
+            let isClosed = ending == .closedTab || ending == .leftPage
             let text = isClosed ? "Ann has closed the page" : "the browser of Ann has ended unexpectedly"
             #expect(reason.contains(text), "\(reason)")
             withExtendedLifetime(presenter) {}

@@ -12,7 +12,7 @@ struct PresentingPage {
     private static let screen = """
         navigator.mediaDevices.getDisplayMedia = async () => {
           const canvas = document.createElement('canvas');
-          [canvas.width, canvas.height] = [640, 480];
+          [canvas.width, canvas.height] = [320, 240];
           const drawing = canvas.getContext('2d');
           let step = 0;
           setInterval(() => {
@@ -20,7 +20,7 @@ struct PresentingPage {
             const colours = ['#f00', '#0f0', '#00f', '#fff', `rgb(${step * 16} ${step * 16} ${step * 16})`];
             colours.forEach((colour, index) => {
               drawing.fillStyle = colour;
-              drawing.fillRect(index * 128, 0, 128, 480);
+              drawing.fillRect(index * 64, 0, 64, 240);
             });
           }, 100);
           const stream = canvas.captureStream(30);
@@ -35,14 +35,15 @@ struct PresentingPage {
         };
         """
 
-    /// Opens the room with `token`, by default the presenters', as a user called Ann.
-    init(_ room: PublishedRoom, token: String? = nil, replacesScreen: Bool = true) throws {
+    /// Opens the link that the host prints for presenters, as a user called Ann. Without `replacesScreen`, the screen
+    /// is the one that Chromium has for tests, as the camera is in any case.
+    init(_ room: PublishedRoom, replacesScreen: Bool = true) throws {
         browser = try Browser.launch(
             extraFlags: ["--use-fake-device-for-media-stream=fps=15", "--use-fake-ui-for-media-stream"])
         let page = try browser.newPage("about:blank")
         if replacesScreen { try page.runBeforeLoad(Self.screen) }
         try page.runBeforeLoad("try { localStorage.setItem('screenrelay.name', 'Ann'); } catch {}")
-        try page.navigate("\(room.address)/#screen,\(token ?? room.token)")
+        try page.navigate(room.printed("Presenters: "))
         viewer = ViewerPage(page)
     }
 
@@ -56,5 +57,10 @@ struct PresentingPage {
         return try eventually("the track") {
             try page.evaluate("screenRelay.tracks.findLast(({ name }) => name.startsWith('\(kind)-'))?.name").string
         }
+    }
+
+    /// What the panel says of the screen.
+    func note() throws -> String? {
+        try page.evaluate("document.querySelector('#presenting .note').textContent").string
     }
 }
