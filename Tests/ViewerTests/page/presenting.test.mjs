@@ -6,7 +6,7 @@ import test from "node:test";
 import "./browser.mjs";
 import { byPreference, Publication } from "../../../Sources/Rooms/Viewer/page/present/publication.js";
 import {
-  credentials, leaveMark, screenWishes, takeMark,
+  credentials, lackOf, leaveMark, screenWishes, takeMark,
 } from "../../../Sources/Rooms/Viewer/page/present/presenting.js";
 import { presentWords } from "../../../Sources/Rooms/Viewer/page/present/presentwords.js";
 import { isPresented, titleOf } from "../../../Sources/Rooms/Viewer/page/meeting/meetingwords.js";
@@ -152,6 +152,22 @@ test("a reloaded page shares under the same names, and a copy of its tab under o
   assert.notEqual(takeMark(), mark);
   leaveMark("../evil");
   assert.match(takeMark(), /^[0-9a-f]{8}$/);
+});
+
+test("what a browser can't share has a reason that people are told", () => {
+  const browser = (mediaDevices, isSecureContext) => {
+    for (const [name, of, value] of [
+      ["mediaDevices", globalThis.navigator, mediaDevices], ["isSecureContext", globalThis, isSecureContext],
+    ]) Object.defineProperty(of, name, { configurable: true, value });
+  };
+  globalThis.RTCPeerConnection = FakeConnection;
+  browser({ getUserMedia() {} }, true);
+  assert.deepEqual(["screen", "camera"].map(lackOf), ["unsupported", null]);
+  browser(undefined, false);
+  assert.deepEqual(["screen", "camera"].map(lackOf), ["insecure", "insecure"]);
+  delete globalThis.RTCPeerConnection;
+  assert.equal(lackOf("screen"), "noWebRTC");
+  for (const reason of ["unsupported", "insecure", "noWebRTC"]) assert.ok(presentWords.en.problems[reason]);
 });
 
 test("a screen is asked for with its sound and its pointer", () => {
