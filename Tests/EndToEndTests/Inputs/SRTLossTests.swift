@@ -28,7 +28,7 @@ extension EndToEnd {
 
             // More than the 120 ms that the host waits by itself: a busy machine sends again late. What is on its way
             // when the sender ends is lost, so the pictures are sent twice.
-            let address = try room.printed("Publishers over SRT: ") + "&latency=400000"
+            let address = try room.host.printed("Publishers over SRT: ") + "&latency=400000"
             var launch = Launch(
                 network.prefix[0],
                 network.prefix.dropFirst() + [

@@ -35,7 +35,7 @@ extension EndToEndBesideBrowser {
             try viewer.waitUntilPlaying()
             try viewer.waitForTone()
             try room.waitForTone(in: heard)
-            try room.expectPlayed(room.printed("Players of RTSP: "), over: "tcp")
+            try room.expectPlayed(room.host.printed("Players of RTSP: "), over: "tcp")
 
             try publisher.tell("leave")
             try publisher.event("left")

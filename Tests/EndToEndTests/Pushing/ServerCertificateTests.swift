@@ -214,7 +214,7 @@ extension EndToEnd {
         @Test("a publisher over RTMPS gets the host's certificate under the name that is printed")
         func publisher() throws {
             let room = try PublishedRoom(["--rtmp", "0", "--tls-cert", certificate, "--tls-key", key])
-            let words = try room.printed("Publishers over RTMP: ").split(separator: " ")
+            let words = try room.host.printed("Publishers over RTMP: ").split(separator: " ")
             let (server, stream) = (try #require(words.first), try #require(words.last))
             #expect(server.hasPrefix("rtmps://localhost:"))
             let sender = try PublishedRoom.publish(

@@ -34,7 +34,7 @@ extension EndToEndInBrowser {
             let track = try presenter.share("screen")
             try viewer.waitUntilPlaying()
             try expectMotion(viewer)
-            let address = "\(try room.printed("Players of RTSP: "))/\(track)"
+            let address = "\(try room.host.printed("Players of RTSP: "))/\(track)"
             // A host records its first track, which isn't a page's.
             let recorder = try PublishedRoom(["--source", address], isRecorded: true)
             try recorder.host.waitForLog("sends H.264 of 320x240")

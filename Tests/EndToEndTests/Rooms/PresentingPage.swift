@@ -43,7 +43,7 @@ struct PresentingPage {
         let page = try browser.newPage("about:blank")
         if replacesScreen { try page.runBeforeLoad(Self.screen) }
         try page.runBeforeLoad("try { localStorage.setItem('screenrelay.name', 'Ann'); } catch {}")
-        try page.navigate(room.printed("Presenters: "))
+        try page.navigate(room.host.printed("Presenters: "))
         viewer = ViewerPage(page)
     }
 
