@@ -2,7 +2,7 @@
 
 import re
 
-from . import apart, recipes, steps
+from . import apart, recipes, steps, wayland
 
 #: What can't be run here, and why.
 LEFT_OUT = [
@@ -23,6 +23,7 @@ BLOCKS = [
     (r"^screenrelay share .*--join ", apart.join),
     (r"^screenrelay share .*--record ", apart.record_share),
     (r"^screenrelay share .*--password$", apart.password),
+    (r"^screenrelay share .*(--(monitor|window) any|--ask)\b", wayland.share),
     (r"^screenrelay share .*--window ", apart.window),
     (r"^screenrelay share\b", recipes.share),
     (r"^screenrelay push (add|stop|restart|reload)\b", recipes.control),
