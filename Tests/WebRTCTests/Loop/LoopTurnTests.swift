@@ -1,3 +1,4 @@
+import MediaSessions
 import MediaTypes
 import STUN
 import TestSupport
