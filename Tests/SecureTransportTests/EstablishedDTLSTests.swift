@@ -65,6 +65,16 @@ struct EstablishedDTLSTests {
         #expect(session.read(peer.closeNotify) == .closed)
     }
 
+    @Test("is nothing that follows a forged record in its datagram", arguments: Peer.all)
+    func behindForgery(peer: Peer) {
+        let session = peer.session
+        var forged = peer.failure
+        forged[forged.count - 1] ^= 1
+        #expect(session.read(forged + peer.closeNotify) == .nothing)
+        #expect(session.read(peer.finished + forged + peer.closeNotify) == .repeatedFlight)
+        #expect(session.read(peer.closeNotify) == .closed)
+    }
+
     @Test("is each record only once, and none from before it", arguments: Peer.all)
     func copies(peer: Peer) {
         let session = peer.session

@@ -75,7 +75,9 @@ final class EstablishedDTLS {
         while let next = DTLSRecord.first(of: rest) {
             rest = rest.dropFirst(next.count)
             let record = Array(next)
-            guard let content = open(record) else { continue }
+            guard isExpected(record) else { continue }
+            // One record that isn't the peer's shows that none is. A forged datagram costs no more than one decryption.
+            guard let content = open(record) else { break }
             if record[0] == DTLSRecord.handshake {
                 if content.first == Self.finished { event = .repeatedFlight }
             } else if content.count == 2 {
@@ -86,18 +88,27 @@ final class EstablishedDTLS {
         return event
     }
 
-    /// The content of an alert or a handshake message. Nil if `record` is another one, isn't the peer's, or isn't newer
-    /// than those before.
-    private func open(_ record: [UInt8]) -> [UInt8]? {
-        let start = DTLSRecord.headerCount + Self.nonceCount
-        let count = record.count - start - Self.tagCount
-        guard count > 0, record[0] == DTLSRecord.alert || record[0] == DTLSRecord.handshake,
+    /// Whether `record` is an alert or a handshake message with the keys of the handshake, newer than those before.
+    private func isExpected(_ record: [UInt8]) -> Bool {
+        guard record.count > DTLSRecord.headerCount + DTLSContext.encryptionOverhead,
+            record[0] == DTLSRecord.alert || record[0] == DTLSRecord.handshake,
             // The epoch of the handshake's keys.
             record[3] == 0, record[4] == 1
-        else { return nil }
-        let number = record[5..<11].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        guard number >= nextNumber, let context = EVP_CIPHER_CTX_new() else { return nil }
+        else { return false }
+        return Self.number(of: record) >= nextNumber
+    }
+
+    /// The sequence number of `record`, of 48 bits.
+    private static func number(of record: [UInt8]) -> UInt64 {
+        record[5..<11].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    }
+
+    /// The content of `record`, which is expected. Nil if it isn't the peer's.
+    private func open(_ record: [UInt8]) -> [UInt8]? {
+        guard let context = EVP_CIPHER_CTX_new() else { return nil }
         defer { EVP_CIPHER_CTX_free(context) }
+        let start = DTLSRecord.headerCount + Self.nonceCount
+        let count = record.count - start - Self.tagCount
         let nonce: [UInt8] = salt + record[DTLSRecord.headerCount..<start]
         // Epoch and sequence number, type, version, and length (RFC 6347 section 4.1.2.1, RFC 5246 section 6.2.3.3).
         var clear = Array(record[3..<11])
@@ -117,7 +128,7 @@ final class EstablishedDTLS {
             ERR_clear_error()
             return nil
         }
-        nextNumber = number + 1
+        nextNumber = Self.number(of: record) + 1
         return content
     }
 }
