@@ -92,11 +92,7 @@ struct DTLSTransportTests {
         try #require(server.isComplete)
         let flight = server.takeOutgoing()
         for _ in 0..<3 {
-            let repeated = try eventually("the client's timeout") { () -> [[UInt8]]? in
-                try client.handleTimeout(now: now())
-                let sent = client.takeOutgoing()
-                return sent.isEmpty ? nil : sent
-            }
+            let repeated = try repetition(of: client)
             for datagram in repeated { try server.handle(datagram: datagram[...], now: now()) }
             #expect(server.takeOutgoing() == flight)
             for datagram in repeated { try server.handle(datagram: datagram[...], now: now()) }
@@ -104,6 +100,33 @@ struct DTLSTransportTests {
         }
         for datagram in flight { try client.handle(datagram: datagram[...], now: now()) }
         #expect(client.isComplete)
+    }
+
+    @Test("a server sends no more than its last flight again, whatever OpenSSL sent before and after it")
+    func onlyLastFlight() throws {
+        let context = try makeContext(firstRetransmission: .milliseconds(50))
+        let link = try SimulatedLink(serverContext: context, clientContext: context)
+        let (client, server) = (link.client, link.server)
+        try client.start(now: now())
+        for datagram in client.takeOutgoing() { try server.handle(datagram: datagram[...], now: now()) }
+        for datagram in server.takeOutgoing() { try client.handle(datagram: datagram[...], now: now()) }
+        _ = client.takeOutgoing()
+        let finished = try repetition(of: client) + repetition(of: client)
+        try eventually("the server's timeout") { server.nextTimeout(now: now())! <= now() }
+        try server.handle(datagram: Array(finished.joined())[...], now: now())
+        try #require(server.isComplete)
+        #expect(server.takeOutgoing().joined().count > 14 + 61, "the previous flight again, and the last one twice")
+        for datagram in try repetition(of: client) { try server.handle(datagram: datagram[...], now: now()) }
+        #expect(server.takeOutgoing().map(\.count) == [14 + 61], "a ChangeCipherSpec and a Finished")
+    }
+
+    /// The flight that `side` sends again once its timer has run out.
+    private func repetition(of side: DTLSTransport) throws -> [[UInt8]] {
+        try eventually("the repeated flight") { () -> [[UInt8]]? in
+            try side.handleTimeout(now: now())
+            let sent = side.takeOutgoing()
+            return sent.isEmpty ? nil : sent
+        }
     }
 
     @Test("a client that has keys but never hears the server's last word gives up")

@@ -91,6 +91,17 @@ enum DTLSRecord {
     /// new_session_ticket, certificate to client_key_exchange, finished, certificate_status.
     private static let knownMessages: Set<UInt8> = [0, 1, 2, 3, 4, 11, 12, 13, 14, 15, 16, 20, 22]
 
+    /// A server's last flight, as one datagram: the ChangeCipherSpec in `datagrams`, and the Finished that follows it.
+    ///
+    /// The rest is left out: the previous flight, which OpenSSL sends again if its timer has run out, and the last one
+    /// again for each Finished that it reads. So a peer's Finished is never answered with much more than it has sent.
+    static func lastFlight(in datagrams: [[UInt8]]) -> [[UInt8]] {
+        var rest = Array(datagrams.joined())[...]
+        while let record = first(of: rest), record.first != changeCipherSpec { rest = rest.dropFirst(record.count) }
+        guard let change = first(of: rest), let finished = first(of: rest.dropFirst(change.count)) else { return [] }
+        return [Array(rest.prefix(change.count + finished.count))]
+    }
+
     /// Splits a sequence of records into datagrams of at most `limit` bytes, without splitting a record.
     ///
     /// This is needed because a memory BIO does not keep OpenSSL's datagram boundaries. Records of two versions don't

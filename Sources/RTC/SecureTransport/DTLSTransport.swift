@@ -217,8 +217,7 @@ public final class DTLSTransport {
         var exported = [UInt8](repeating: 0, count: SRTPKeys.exportedCount(for: profile))
         defer { OPENSSL_cleanse(&exported, exported.count) }
         let label = SRTPKeys.exporterLabel
-        let status = SSL_export_keying_material(
-            session, &exported, exported.count, label, label.utf8.count, nil, 0, 0)
+        let status = SSL_export_keying_material(session, &exported, exported.count, label, label.utf8.count, nil, 0, 0)
         guard status == 1, let keys = SRTPKeys(profile: profile, exported: exported, role: role) else {
             throw fail(.openssl("export the SRTP keys"))
         }
@@ -253,7 +252,8 @@ public final class DTLSTransport {
         writeCloseNotify()
         guard let session,
             let established = EstablishedDTLS(
-                of: session, role: role, lastFlight: role == .server ? flight : [], closeNotify: takeOutput())
+                of: session, role: role, lastFlight: role == .server ? DTLSRecord.lastFlight(in: flight) : [],
+                closeNotify: takeOutput())
         else { throw fail(.openssl("derive the keys of DTLS")) }
         self.established = established
         SSL_free(session)
