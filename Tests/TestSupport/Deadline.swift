@@ -17,20 +17,23 @@ public func now() -> MonotonicTime {
     return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
 }
 
-/// Polls `condition` every few milliseconds until it returns a value, and throws if `limit` passes before that.
+/// Polls `condition` every few milliseconds until it returns a value, and throws if `limit` passes before that. `what`
+/// is evaluated then.
 public func eventually<Value>(
-    _ what: String, within limit: Interval = .seconds(90), _ condition: () throws -> Value?
+    _ what: @autoclosure () -> String, within limit: Interval = .seconds(90), _ condition: () throws -> Value?
 ) throws -> Value {
     let deadline = now() + limit
     while true {
         if let value = try condition() { return value }
-        if now() > deadline { throw DeadlineMissed(what: what) }
+        if now() > deadline { throw DeadlineMissed(what: what()) }
         poll(nil, 0, 5)
     }
 }
 
-/// Polls `condition` every few milliseconds until it holds, and throws if `limit` passes before that.
-public func eventually(_ what: String, within limit: Interval = .seconds(90), holds condition: () throws -> Bool) throws
-{
-    let _: Void = try eventually(what, within: limit) { try condition() ? () : nil }
+/// Polls `condition` every few milliseconds until it holds, and throws if `limit` passes before that. `what` is
+/// evaluated then.
+public func eventually(
+    _ what: @autoclosure () -> String, within limit: Interval = .seconds(90), holds condition: () throws -> Bool
+) throws {
+    let _: Void = try eventually(what(), within: limit) { try condition() ? () : nil }
 }
