@@ -86,12 +86,16 @@ struct RTSPPlayerSoundTests {
                     "--audio-samplerate=48000", "--audio-channels=mono", "--audio-format=float", url,
                 ]
             case .gstreamer:
-                // GStreamer 1.26 ends if frames arrive before another stream is linked, so they have a sink.
+                // GStreamer 1.26 ends if frames arrive before another stream is linked, so they have a sink. The
+                // filters are elements: for caps between two elements, gst-launch links a new filter to the second one
+                // whenever a stream appears, before it knows whether the stream has these caps. If the other stream
+                // appears at that moment, it can't be linked, and never is.
                 [
-                    "-q", "rtspsrc", "name=source", "location=\(url)", "source.", "!", "application/x-rtp,media=video",
-                    "!", "fakesink", "async=false", "source.", "!", "application/x-rtp,media=audio", "!", "decodebin",
-                    "!", "audioconvert", "!", "audioresample", "!", "audio/x-raw,format=F32LE,rate=48000,channels=1",
-                    "!", "filesink", "buffer-mode=2", "location=\(file)",
+                    "-q", "rtspsrc", "name=source", "location=\(url)", "source.", "!", "capsfilter",
+                    "caps=application/x-rtp,media=video", "!", "fakesink", "async=false", "source.", "!", "capsfilter",
+                    "caps=application/x-rtp,media=audio", "!", "decodebin", "!", "audioconvert", "!", "audioresample",
+                    "!", "audio/x-raw,format=F32LE,rate=48000,channels=1", "!", "filesink", "buffer-mode=2",
+                    "location=\(file)",
                 ]
             case .unknown:
                 [
