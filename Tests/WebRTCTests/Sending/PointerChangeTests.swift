@@ -18,15 +18,18 @@ struct PointerChangeTests {
         for (index, isDrawn) in drawn.enumerated() {
             rig.publish { captured in
                 let seed = firstSeed + UInt64(index)
-                var unit =
-                    isIDRFirst && index == 0
-                    ? Pictures.idr(20_000, seed: seed, captured: captured)
-                    : Pictures.delta(900, seed: seed, captured: captured)
-                if !isDrawn { unit.attachment = .pointerLeftOut }
-                return unit
+                return isIDRFirst && index == 0
+                    ? marked(isDrawn, Pictures.idr(20_000, seed: seed, captured: captured))
+                    : marked(isDrawn, Pictures.delta(900, seed: seed, captured: captured))
             }
             rig.run(for: .milliseconds(33))
         }
+    }
+
+    private func marked(_ isDrawn: Bool, _ unit: CodedFrame) -> CodedFrame {
+        var unit = unit
+        if !isDrawn { unit.attachment = .pointerLeftOut }
+        return unit
     }
 
     /// Whether the pointer is drawn in each picture that came, as a page knows it from what it was told.
@@ -113,5 +116,21 @@ struct PointerChangeTests {
         #expect(arrivals[0][2] - told[1] >= .milliseconds(50) + Rig.delay)
         #expect(arrivals[0][2] - told[1] < .milliseconds(60))
         #expect(arrivals[1][2] - told[1] < .milliseconds(10))
+    }
+
+    @Test("a picture with which the pointer changes waits even if the next one has come together with it")
+    func together() throws {
+        let rig = try Rig()
+        let peer = try rig.join()
+        var told: [MonotonicTime] = []
+        peer.session.watched?.watchPointer { _ in told.append(rig.now) }
+        publish([true, true], on: rig, firstSeed: 50, isIDRFirst: true)
+        rig.publish({ marked(false, Pictures.delta(900, seed: 52, captured: $0)) }, age: .milliseconds(20))
+        rig.publish { marked(false, Pictures.delta(900, seed: 53, captured: $0)) }
+        rig.run(for: .milliseconds(200))
+        let arrivals = peer.viewer.pictures.map(\.time)
+        try #require(told.count == 2 && arrivals.count == 4)
+        #expect(arrivals[2] - told[1] >= .milliseconds(50) + Rig.delay)
+        #expect(arrivals[3] >= arrivals[2])
     }
 }

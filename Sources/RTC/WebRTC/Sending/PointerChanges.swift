@@ -22,9 +22,9 @@ struct PointerChanges: Sendable {
 
     /// Whether the next picture, with `timestamp`, must wait until ``heldUntil``.
     ///
-    /// The session's first picture never waits, nor does one that is not the track's newest, so a viewer that is
-    /// catching up is not delayed.
-    mutating func holds(_ isDrawn: Bool, at timestamp: RTPTimestamp, isNewest: Bool, now: MonotonicTime) -> Bool {
+    /// The session's first picture never waits, nor does one with `isBacklog`, which was there when the session began
+    /// and isn't the newest: a viewer that begins is not delayed.
+    mutating func holds(_ isDrawn: Bool, at timestamp: RTPTimestamp, isBacklog: Bool, now: MonotonicTime) -> Bool {
         if let heldUntil {
             if now < heldUntil { return true }
             self.heldUntil = nil
@@ -34,7 +34,7 @@ struct PointerChanges: Sendable {
         let change = PointerChange(isDrawn: isDrawn, timestamp: timestamp.rawValue)
         last = change
         untold.append(change)
-        guard isWatched, isNewest, !isFirst else { return false }
+        guard isWatched, !isBacklog, !isFirst else { return false }
         heldUntil = now + Self.lead
         return true
     }

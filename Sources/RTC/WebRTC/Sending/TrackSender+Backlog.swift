@@ -27,12 +27,17 @@ extension TrackSender {
     }
 
     /// Whether the frame waits until the viewer knows that the pointer is drawn into it, or no longer is.
+    ///
+    /// A frame that arrived after the beginning waits even if it isn't the newest: on a busy machine, this thread gets
+    /// several at once.
     mutating func isHeldByPointer(
         _ frame: PacketizedFrame, _ number: FrameNumber, shownAt time: MediaTime, now: MonotonicTime
     ) -> Bool {
-        pointer.holds(
+        let isNewest = number.next == feed.history.next
+        let wasThere = feed.history.time(of: number).map { $0 < beganAt } ?? false
+        return pointer.holds(
             frame.coded.isPointerDrawn, at: RTPTimestamp(time, offset: stream.configuration.timestampOffset),
-            isNewest: number.next == feed.history.next, now: now)
+            isBacklog: wasThere && !isNewest, now: now)
     }
 
     var backlogStep: Int64 { formats.clockRate.ticks(in: .milliseconds(1)) }

@@ -60,7 +60,7 @@ struct TrackSender: LayerSwitching {
     let clock: NTPClock
     var position = Position.waiting(askedAt: nil)
     /// When it last began with a key frame. Frames that came before are there to begin with.
-    private var beganAt = MonotonicTime.zero
+    private(set) var beganAt = MonotonicTime.zero
     var lastTicks: Int64 = .min
     /// Behind the last frame that was there when it first began.
     var backlogEnd = FrameNumber(0)
