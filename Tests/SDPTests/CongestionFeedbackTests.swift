@@ -125,7 +125,7 @@ struct CongestionFeedbackTests {
         #expect(agreed.formats[0].feedback == [.pli, .fir, .transportWide, .estimatedBitRate])
     }
 
-    @Test("a publisher who numbers its packets gets transport-wide feedback, and no REMB", arguments: ["", "/sendonly"])
+    @Test("a publisher who numbers packets gets transport-wide feedback, and no REMB", arguments: ["", "/sendonly"])
     func numberedPublisher(direction: String) throws {
         let lines = "a=extmap:4\(direction) \(Self.uri)\r\na=rtcp-fb:96 transport-cc\r\na=rtcp-fb:96 goog-remb\r\n"
         let text = PublisherOffers.obs.replacing("a=rtcp-fb:96 nack\r\n", with: lines + "a=rtcp-fb:96 nack\r\n")

@@ -66,6 +66,6 @@ extension HostOptions {
                 long: "trusted-proxy", value: .required("CIDR"),
                 help:
                     "trust Forwarded and X-Forwarded-For from reverse proxies at these addresses, for example "
-                    + "127.0.0.1 or 10.0.0.0/8; may be repeated", repeats: true),
+                    + "127.0.0.1 or 10.0.0.0/8; may be repeated", repeats: true)
         ]
 }
