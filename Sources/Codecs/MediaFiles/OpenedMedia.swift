@@ -66,6 +66,8 @@ struct OpenedMedia {
             if !isDescribed(context) {
                 connection.allow(until: connection.now + timeouts.analysing)
                 try check(avformat_find_stream_info(context, nil))
+                // An input that was interrupted gives libavformat nothing more.
+                if input != nil, connection.isLate { throw MediaFileError.rejected(reason: "no answer in time") }
             }
             let pictures = try findPictures(in: context, reorders: reorders)
             let sound = findSound(beside: pictures, in: context)

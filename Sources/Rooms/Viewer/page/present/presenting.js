@@ -84,7 +84,7 @@ export class Presenting {
     viewer.addEventListener("_peers", ({ detail }) => this.#entered(detail.presents === true));
     viewer.addEventListener("change", () => this.#follow());
     window.addEventListener("pagehide", () => {
-      for (const kind of [...this.#shares.keys()]) this.stop(kind, "closed");
+      for (const kind of this.#shares.keys()) this.stop(kind, "closed");
       leaveMark(this.#mark);
     });
     this.#view.available(true);
@@ -193,7 +193,7 @@ export class Presenting {
   /** The host has let us in, or another connection goes on with our visit. `mayPresent`: as the host says. */
   async #entered(mayPresent) {
     this.#view.available(mayPresent);
-    for (const share of [...this.#shares.values()]) {
+    for (const share of this.#shares.values()) {
       if (!mayPresent) this.stop(share.kind);
       else if (share.stream && share.visit !== this.#viewer.visit) {
         await share.publication?.end("lost");
@@ -208,7 +208,7 @@ export class Presenting {
     this.#view.available(false);
     // If the share has ended it may begin again, and the user's screen is shown again then.
     if (phase === "ended") return;
-    for (const kind of [...this.#shares.keys()]) this.stop(kind);
+    for (const kind of this.#shares.keys()) this.stop(kind);
   }
 
   /** Tells the browser what matters in the picture of the screen. */
