@@ -132,6 +132,7 @@ struct PullTests {
             track.write(pictures[0])
             return !(reader?.take() ?? []).isEmpty && host.firstTrack.sourceState == .live
         }
+        try eventually("that is told") { events.list.last == .connected }
 
         // It was told that the connection was lost, why it can't be connected, or both.
         let told = events.list
