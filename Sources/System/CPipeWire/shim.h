@@ -39,6 +39,16 @@ static inline void shim_pw_loop_watch(struct pw_loop *loop, int descriptor) {
     pw_loop_add_io(loop, descriptor, SPA_IO_IN, false, shim_ignore, NULL);
 }
 
+/// The list of what PipeWire has and the connection may see; NULL and errno if there is no memory.
+static inline struct pw_registry *shim_pw_registry(struct pw_core *core) {
+    return pw_core_get_registry(core, PW_VERSION_REGISTRY, 0);
+}
+
+static inline void shim_pw_registry_listen(
+    struct pw_registry *registry, struct spa_hook *hook, const struct pw_registry_events *events, void *data) {
+    pw_registry_add_listener(registry, hook, events, data);
+}
+
 /// The text of a negative errno.
 static inline const char *shim_spa_error(int code) { return spa_strerror(code); }
 

@@ -36,6 +36,7 @@ final class CastStream {
 
     private let connection: PipeWireConnection
     private var stream: OpaquePointer?
+    private var nodeWatch: NodeWatch?
     private let events = UnsafeMutablePointer<pw_stream_events>.allocate(capacity: 1)
     private let hook = UnsafeMutablePointer<spa_hook>.allocate(capacity: 1)
     private let onWarning: (String) -> Void
@@ -66,6 +67,7 @@ final class CastStream {
         listen(stream)
         let code = shim_pw_stream_connect(stream, node, UInt32(clamping: max(1, framesPerSecond)))
         if code < 0 { throw .stream(Self.text(of: code)) }
+        nodeWatch = try NodeWatch(connection, node: node) { [weak self] in self?.end() }
     }
 
     deinit {
@@ -78,6 +80,7 @@ final class CastStream {
     func close() {
         guard let stream else { return }
         self.stream = nil
+        nodeWatch = nil
         newest = nil
         // Its memory belongs to libpipewire.
         memories = [:]
@@ -162,9 +165,11 @@ final class CastStream {
         } else if state == PW_STREAM_STATE_UNCONNECTED {
             // libpipewire gives a reason only if the connection is gone.
             if let text { failure = failure ?? .disconnected(text) }
-            failure = failure ?? .ended
+            end()
         }
     }
+
+    private func end() { failure = failure ?? .ended }
 
     private func parameterChanged(_ id: UInt32, _ param: UnsafePointer<spa_pod>?) {
         guard id == SPA_PARAM_Format.rawValue, let stream else { return }
