@@ -180,7 +180,6 @@ extension EndToEnd {
             let join = try joins(of: desktop)[0]
             #expect(join["state"].string == "joined" && join["members"].int == 1 && join["excluded"].int == 1)
             #expect(join["reason"].string?.contains("--chroma 444,420") == true)
-            // A member that connects once more is gone for a moment.
             try eventually("the status") {
                 let status = try CommandLineRun(["screenrelay", "status", "--pid", "\(desktop.host.child.processID)"])
                 return status.output.contains("\(place): joined, 1 member, 1 without a picture: the screen") ? () : nil
