@@ -52,6 +52,18 @@ class Bench:
                 self.forget(folder)
         return None
 
+    def run_all(self, name, measure):
+        """Measures as often as the options say; gives the figures, and the names of the runs that failed twice."""
+        found, failures = [], []
+        for number in range(self.options.runs):
+            self.say("%s, run %d of %d" % (name, number + 1, self.options.runs))
+            figures = self.run_twice(name, lambda folder: measure(self, folder))
+            if figures:
+                found.append(figures)
+            else:
+                failures.append("%s, run %d" % (name, number + 1))
+        return found, failures
+
     def forget(self, folder):
         """Keeps what was recorded, if wanted, and removes everything else."""
         if self.options.keep and os.path.isdir(folder):

@@ -118,14 +118,8 @@ def measure_all(options, folder):
     # The host chooses its processor itself.
     os.sched_setaffinity(0, {options.core})
     for name in options.parts:
-        runs = []
-        for number in range(options.runs):
-            bench.say("%s, run %d of %d" % (name, number + 1, options.runs))
-            figures = bench.run_twice(name, lambda folder: PARTS[name].measure(bench, folder))
-            if figures:
-                runs.append(figures)
-            else:
-                failures.append("%s, run %d" % (name, number + 1))
+        runs, failed = bench.run_all(name, PARTS[name].measure)
+        failures += failed
         if not runs:
             continue
         middle = medians(runs)

@@ -55,3 +55,19 @@ export function onOtherOpened(panel, close) {
     if (detail !== panel && !panel.hidden) close();
   });
 }
+
+/** Calls `close` when Escape is pressed in `panel`; the page around it does not get the key. */
+export function onEscape(panel, close) {
+  panel.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    event.stopPropagation();
+    close();
+  });
+}
+
+/** Adds a button to the bar. */
+export function addToBar(button) {
+  const controls = document.getElementById("meeting-controls");
+  controls.append(button);
+  controls.hidden = false;
+}

@@ -1,6 +1,6 @@
 // The view of the meeting: the button that opens it, our own picture with its buttons, and the others with their names.
 
-import { element, iconButton, onOtherOpened, opened, relabel, setText } from "../element.js";
+import { addToBar, element, iconButton, onEscape, onOtherOpened, opened, relabel, setText } from "../element.js";
 import { words } from "./meetingwords.js";
 
 const CAMERA = "M4 7.5h9.5a1.5 1.5 0 0 1 1.5 1.5v6a1.5 1.5 0 0 1-1.5 1.5H4A1.5 1.5 0 0 1 2.5 15V9A1.5 1.5 0 0 1 4 7.5zM15 11l6.5-3v8L15 13";
@@ -38,14 +38,8 @@ export class MeetingView {
     this.#button = iconButton(CAMERA, words.meet, () => this.toggle());
     this.#button.id = "meet";
     this.#button.hidden = true;
-    const controls = document.getElementById("meeting-controls");
-    controls.append(this.#button);
-    controls.hidden = false;
-    this.#panel.addEventListener("keydown", (event) => {
-      if (event.key !== "Escape") return;
-      event.stopPropagation();
-      this.toggle();
-    });
+    addToBar(this.#button);
+    onEscape(this.#panel, () => this.toggle());
     onOtherOpened(this.#panel, () => this.#open(false));
   }
 

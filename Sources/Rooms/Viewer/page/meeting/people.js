@@ -1,6 +1,6 @@
 // The people who are watching: their number, those with a name, and our own name.
 
-import { cleanName, element, iconButton, onOtherOpened, opened, relabel, setText } from "../element.js";
+import { addToBar, cleanName, element, iconButton, onEscape, onOtherOpened, opened, relabel, setText } from "../element.js";
 import { titleOf, words } from "./meetingwords.js";
 
 const PEOPLE = "M9 11.5a3.2 3.2 0 1 0 0-6.4 3.2 3.2 0 0 0 0 6.4zM3 18.5c.4-3.2 2.8-5 6-5s5.6 1.8 6 5M15.5 5.4a3.2 3.2 0 0 1 0 5.9M17.5 14c2 .7 3.2 2.3 3.5 4.5";
@@ -96,14 +96,8 @@ export class People {
     this.#button.hidden = true;
     this.#button.setAttribute("aria-controls", "people");
     this.#button.setAttribute("aria-expanded", "false");
-    const controls = document.getElementById("meeting-controls");
-    controls.append(this.#button);
-    controls.hidden = false;
-    this.#panel.addEventListener("keydown", (event) => {
-      if (event.key !== "Escape") return;
-      event.stopPropagation();
-      this.#open(false);
-    });
+    addToBar(this.#button);
+    onEscape(this.#panel, () => this.#open(false));
     onOtherOpened(this.#panel, () => this.#fold(true));
   }
 

@@ -1,6 +1,6 @@
 // The view of what this page sends: the button in the bar, and the panel with a button for each kind.
 
-import { element, iconButton, onOtherOpened, opened, relabel, setText } from "../element.js";
+import { addToBar, element, iconButton, onEscape, onOtherOpened, opened, relabel, setText } from "../element.js";
 import { words } from "./presentwords.js";
 
 const PRESENT = "M4.5 4.5h15A1.5 1.5 0 0 1 21 6v9a1.5 1.5 0 0 1-1.5 1.5h-15A1.5 1.5 0 0 1 3 15V6a1.5 1.5 0 0 1 1.5-1.5zM8.5 20h7M12 13.5v-6M9.5 10 12 7.5l2.5 2.5";
@@ -40,14 +40,8 @@ export class PresentView {
     this.#button = iconButton(PRESENT, words.present, () => this.toggle());
     this.#button.id = "present";
     this.#button.setAttribute("aria-controls", "presenting");
-    const controls = document.getElementById("meeting-controls");
-    controls.append(this.#button);
-    controls.hidden = false;
-    this.#panel.addEventListener("keydown", (event) => {
-      if (event.key !== "Escape") return;
-      event.stopPropagation();
-      this.toggle();
-    });
+    addToBar(this.#button);
+    onEscape(this.#panel, () => this.toggle());
     onOtherOpened(this.#panel, () => this.#open(false));
     this.#open(false);
   }
