@@ -62,11 +62,12 @@ struct PortCheck {
                         "\(option)-port", "\(place) is also that of \(other.owner)",
                         todo: "choose another port for one of them"))
             } else if let problem = bindingProblem(kind, address) {
-                let taken = Finding(
-                    "\(option)-port", "\(place) of \(address.address) is taken\(Self.holder(kind, port))",
-                    todo: "choose another port with --\(option), or end that program")
-                let other = Finding("\(option)-port", line: "--\(option): \(problem.text)")
-                findings.append(problem.isTaken ? taken : other)
+                findings.append(
+                    problem.isTaken
+                        ? Finding(
+                            "\(option)-port", "\(place) of \(address.address) is taken\(Self.holder(kind, port))",
+                            todo: "choose another port with --\(option), or end that program")
+                        : Finding("\(option)-port", line: "--\(option): \(problem.text)"))
             }
             used.append((kind: kind, port: port, owner: "--\(option)"))
         }
