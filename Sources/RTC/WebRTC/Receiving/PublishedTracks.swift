@@ -20,9 +20,7 @@ final class PublishedTracks {
     func begin(_ parameters: SessionParameters, protector: SRTPSession, now: MonotonicTime) {
         owner.check()
         receivers = publications.map { TrackReceiver(parameters, $0, protector: protector, now: now) }
-        if let numbered = publications.first(where: { $0.transportNumberID != nil }) {
-            reporter = TransportReporter(parameters, numbered, protector: protector, now: now)
-        }
+        reporter = publications.compactMap { TransportReporter(parameters, $0, protector: protector, now: now) }.first
     }
 
     /// Handles an authenticated packet.

@@ -2,7 +2,7 @@ import MediaTypes
 import RTP
 import SecureTransport
 
-/// Tells a publisher when its packets arrive, for its congestion control.
+/// Reports to a publisher when its packets arrive, for its congestion control.
 ///
 /// Sans-IO: time and the sink are arguments. Belongs to the media thread.
 struct TransportReporter {
@@ -14,7 +14,8 @@ struct TransportReporter {
     private var arrivals: TransportArrivals
     private var outgoing: [UInt8] = []
 
-    /// Reports on the packets of all tracks beside `publication`; nil if its packets have no transport-wide numbers.
+    /// Reports on the packets of `publication` and of its session's other tracks; nil if they have no transport-wide
+    /// numbers.
     init?(_ parameters: SessionParameters, _ publication: Publication, protector: SRTPSession, now: MonotonicTime) {
         guard let id = publication.transportNumberID else { return nil }
         (extensionID, sender) = (id, publication.ssrc)
