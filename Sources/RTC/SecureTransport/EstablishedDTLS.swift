@@ -2,9 +2,9 @@ internal import COpenSSL
 
 /// What a DTLS 1.2 session needs once its handshake is over. OpenSSL's session would take 42 KB for the same.
 ///
-/// From then on, we send nothing over DTLS but our last flight again and a close_notify. Both are made in advance. The
-/// peer's records are decrypted with AES-GCM (RFC 5288), as all our cipher suites have it; those that have no ``Event``
-/// are ignored. Belongs to the session's thread.
+/// From then on, we send only our last flight again and a close_notify over DTLS. Both are made in advance. The peer's
+/// records are decrypted with AES-GCM (RFC 5288), which all our cipher suites use; those that have no ``Event`` are
+/// ignored. Belongs to the session's thread.
 final class EstablishedDTLS {
     /// The meaning of a datagram of the peer's.
     enum Event: Equatable {
@@ -17,7 +17,7 @@ final class EstablishedDTLS {
         case failed(alert: UInt8)
     }
 
-    /// Our last flight as server, in datagrams; empty for a client, whose last flight has been answered.
+    /// Our last flight as server, in datagrams; empty for a client, whose last flight the peer has answered.
     let lastFlight: [[UInt8]]
     /// The datagrams that close the session.
     let closeNotify: [[UInt8]]

@@ -5,8 +5,8 @@ import MediaTypes
 /// pictures are read from it.
 ///
 /// Compositors tell the damage of a picture roughly or not at all, so the comparison decides what has changed. It costs
-/// one pass over both pictures; where they are equal, nothing is written. ``ComparisonPace`` decides when a look at a
-/// few rows has to do for now.
+/// one pass over both pictures; where they are equal, nothing is written. ``ComparisonPace`` decides when only a few
+/// rows are compared for now.
 final class KeptPicture {
     let size: PictureSize
     let base: UnsafeMutableRawPointer

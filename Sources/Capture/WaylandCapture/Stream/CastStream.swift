@@ -15,7 +15,7 @@ final class CastStream {
     }
     /// When the newest picture is to be taken, because it looks like the last one; nil if it is to be taken at once.
     private(set) var putOffUntil: MonotonicTime?
-    /// When the first picture was painted of those that were neither taken nor put off, or else the newest one.
+    /// When the oldest picture was painted that was neither taken nor put off; if there is none, the newest picture.
     private(set) var paintedAt: MonotonicTime?
     /// The visible part of the last picture.
     private(set) var visible = PixelRectangle.nothing
@@ -258,7 +258,7 @@ final class CastStream {
         visible = layout.visible
         damage.add(
             BufferMetadata.damage(Self.metadata(SPA_META_VideoDamage, of: content)), visible: layout.visible)
-        // One that was put off is taken for the last picture.
+        // A picture that was put off counts as unchanged.
         if putOffUntil != nil { paintedAt = nil }
         paintedAt = paintedAt ?? Self.painted(header)
         return ReceivedPicture(buffer: buffer, memory: memory, order: format.order, layout: layout)

@@ -1,9 +1,9 @@
 import CPipeWire
 import Glibc
 
-/// Tells when a PipeWire node is removed. WirePlumber 0.4 ends the streams of such a node, 0.5 leaves them paused.
+/// Reports the removal of a PipeWire node. WirePlumber 0.4 ends the streams of such a node, but 0.5 leaves them paused.
 ///
-/// Everything happens in ``PipeWireConnection/iterate()``. Ends before the connection. Not thread-safe.
+/// Everything happens in ``PipeWireConnection/iterate()``. Must be released before the connection. Not thread-safe.
 final class NodeWatch {
     private let node: UInt32
     private let onRemoval: () -> Void

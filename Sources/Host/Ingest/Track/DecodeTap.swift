@@ -40,7 +40,8 @@ final class DecodeTap: Sendable {
         var isKeyFrameDue = false
         /// The bit rate of the low layer; nil if nobody takes it.
         var lowRate: BitRate?
-        /// Whether nobody took the low layer at some time since the thread last looked: what follows is a new stream.
+        /// Whether the low layer had no reader at some time since the thread last looked. Its next pictures are a new
+        /// stream then.
         var endsLow = false
         /// Whether the low layer's next picture must be a key frame.
         var needsLowKeyFrame = false

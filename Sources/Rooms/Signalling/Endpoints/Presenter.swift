@@ -1,6 +1,6 @@
 import MediaSessions
 
-/// A member of a room who sends a track from our page, as viewers are told of it.
+/// A member of a room who sends a track from our page, as it is described to viewers.
 public struct Presenter: Sendable, Equatable {
     /// The member's name; nil without one.
     public var name: String?
@@ -13,9 +13,9 @@ public struct Presenter: Sendable, Equatable {
         case ended
         /// The page has been closed.
         case closed
-        /// The page is gone without a word: the tab or the browser has crashed.
+        /// The page has ended without a request: the tab or the browser has crashed.
         case crashed
-        /// Nothing arrives any more, although nothing was closed; or the page has lost its connection.
+        /// No media arrive, although the page hasn't closed the session; or the page has lost its connection.
         case lost
         /// The sharer has removed the presenter.
         case removed

@@ -2,7 +2,7 @@ import Clocks
 import MediaTypes
 import Rooms
 
-/// The members of the rooms who send tracks from our page, and the ends of what they send.
+/// The members of the rooms who send tracks from our page. Ends their sessions when the page is gone.
 ///
 /// Their WHIP sessions belong to their visits. A tab that is killed ends its WebSocket at once, but not its WHIP
 /// session, which the media layer would keep for 10 s.
@@ -27,9 +27,9 @@ final class Presenters {
         }
     }
 
-    /// How long after the end of its WebSocket a page has to end its session or to return. Packets that arrive in the
-    /// first part of that time may have been under way.
+    /// How long after the end of its WebSocket a page may take to end its session or to return.
     private static let timeout = Interval.milliseconds(1500)
+    /// Media that arrive within this time after the end of the WebSocket may have been sent before it.
     private static let flightTime = Interval.milliseconds(500)
 
     private let rooms: HostRooms
@@ -43,7 +43,7 @@ final class Presenters {
         rooms.members.values.first { $0.resumption == visit && rooms.directory.place(of: $0.id)?.room == room }
     }
 
-    /// How viewers are told of `member`.
+    /// How `member` is described to viewers.
     func presenter(_ member: RoomMember) -> Presenter {
         Presenter(name: rooms.directory.place(of: member.id)?.name)
     }
@@ -63,7 +63,7 @@ final class Presenters {
         change(of: member) { $0.leftAt = $0.leftAt ?? now }
     }
 
-    /// The member goes on by another WebSocket.
+    /// The member continues over another WebSocket.
     func returned(_ member: MemberID) { change(of: member) { $0.leftAt = nil } }
 
     /// The sharer removes the member.
