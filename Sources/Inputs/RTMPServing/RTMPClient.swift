@@ -55,8 +55,9 @@ final class RTMPClient {
         guard !isOver else { return }
         do throws(LinkTransportError) {
             if connection.wantsWrite { try connection.flush() }
-            // A TLS handshake may wait until it can send.
-            if events & (POLLIN | POLLOUT | POLLHUP | POLLERR) != 0 { try receive(&buffer, now: now) }
+            // A TLS handshake may wait until it can send. What is sent later must not lift the limit of the rate.
+            let ready = receivesFrom <= now ? POLLIN | POLLOUT : POLLIN
+            if events & (ready | POLLHUP | POLLERR) != 0 { try receive(&buffer, now: now) }
         } catch {
             return end(because: "the connection has failed: \(error)")
         }
