@@ -61,7 +61,7 @@ struct TransportArrivalsTests {
         #expect(reports[2] == nil)
     }
 
-    @Test("another sequence of numbers begins anew, and no number makes a report too long")
+    @Test("after a jump, a report starts at the new number, and no number makes a report too long")
     func jump() throws {
         var arrivals = TransportArrivals(sender: SSRC(5), now: start)
         _ = try report(&arrivals, [(1, 0)])

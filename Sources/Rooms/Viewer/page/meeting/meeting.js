@@ -43,7 +43,7 @@ export class Meeting {
     this.#view.available(!viewer.isOver);
   }
 
-  /** A read-only view for tests and curious people. */
+  /** A read-only view for tests and the console. */
   get facts() {
     const peers = [...this.#peers].map(([id, { name, peer }]) =>
       Object.freeze({ id, name, state: peer.state, audio: peer.gives("audio"), video: peer.gives("video") }));

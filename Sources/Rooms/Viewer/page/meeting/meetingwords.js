@@ -144,13 +144,13 @@ export const zh = {
 /** Like `words` of messages.js. */
 export const words = { en, zh }[language];
 
-/** What people see as the name of `track` in the host's list: its text, if the host has one, or who presents what. */
+/** Returns the title of a track: presenter and kind for a share from the page, otherwise the track's text or name. */
 export function titleOf({ name, text, data }) {
   if (isPresented({ data })) return words.presented(cleanName(data.presenter), name.startsWith("camera-"));
   return typeof text === "string" && text !== "" ? text : name;
 }
 
-/** Whether somebody in the room sends that track from this page. */
+/** Whether a member of the room publishes the track from the page. */
 export function isPresented({ data }) {
   return typeof data?.presenter === "string";
 }

@@ -55,7 +55,7 @@ export class People {
     });
   }
 
-  /** A read-only view for tests and curious people. */
+  /** A read-only view for tests and the console. */
   get facts() {
     return Object.freeze({ count: this.#number, names: Object.freeze(this.#named.map(({ name }) => name)) });
   }

@@ -1,5 +1,5 @@
-// The other tracks of a room that has several: small live pictures. A click on one makes it the large one and pins it:
-// otherwise, what somebody begins to present becomes the large one by itself.
+// The tracks of a room that has several, as small live pictures. A click on one shows it large and pins it. While none
+// is pinned, a track that a member starts to present is shown large automatically.
 
 import { element, iconButton, relabel, setText } from "../element.js";
 import { Reception } from "../picture/reception.js";
@@ -59,7 +59,7 @@ export class Tracks {
     return true;
   }
 
-  /** A read-only view for tests and curious people. */
+  /** A read-only view for tests and the console. */
   get facts() {
     const { shown } = this.#viewer.tracks;
     return Object.freeze(this.#names.map((name) => {
@@ -72,7 +72,7 @@ export class Tracks {
     return this.#viewer.tracks.all.slice(0, MOST_TRACKS).map(({ name }) => name);
   }
 
-  /** Pins the track `name`, or, if it is pinned already, shows what is presented again. */
+  /** Pins the track `name`. If it is pinned already, unpins it and shows a presented track, if there is one. */
   #choose(name) {
     this.#pinned = this.#isPinned(name) ? null : name;
     if (this.#pinned === null) this.#follow();
@@ -85,7 +85,7 @@ export class Tracks {
     return name === this.#pinned && name === this.#viewer.tracks.shown;
   }
 
-  /** Shows the track that is being presented, unless the user has pinned one. `name`: the one that has just begun. */
+  /** Shows a presented track, unless the user has pinned one. `name`: the track that has just become live, or null. */
   #follow(name = null) {
     const { all, own, shown } = this.#viewer.tracks;
     if (all.some((track) => track.name === this.#pinned)) return;
@@ -179,7 +179,7 @@ class SmallTrack {
     this.#draw();
   }
 
-  /** Sets whether this track is the large one now, whether the user has pinned it, and its name for people. */
+  /** Sets whether this track is the large one now, whether the user has pinned it, and its title. */
   show(isShown, isPinned, name) {
     setText(this.#caption, name);
     this.#button.setAttribute("aria-pressed", String(isShown));

@@ -46,7 +46,7 @@ export class Pointer {
     return this.#isExact && !document.hidden;
   }
 
-  /** A read-only view for tests and curious people. */
+  /** A read-only view for tests and the console. */
   get state() {
     return Object.freeze({
       x: this.#place?.x ?? null,

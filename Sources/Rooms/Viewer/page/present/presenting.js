@@ -1,4 +1,4 @@
-// What this page sends into the room: the user's screen and camera, each as a track of the room.
+// Publishes the user's screen and camera, each as a track of the room.
 
 import { Publication } from "./publication.js";
 import { PresentView } from "./presentview.js";
@@ -7,12 +7,12 @@ const KINDS = ["screen", "camera"];
 const BITS = { screen: 8_000_000, camera: 2_500_000 };
 const CAMERA = { width: { ideal: 1280 }, height: { ideal: 720 }, frameRate: { ideal: 30 } };
 const MICROPHONE = { echoCancellation: true, noiseSuppression: true };
-// A screen's sound is no speech, which browsers would filter for.
+// These filters are for speech.
 const SCREEN_SOUND = { echoCancellation: false, noiseSuppression: false, autoGainControl: false };
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 8000;
 const MARK_KEY = "screenrelay.mark";
-// The offer can't be accepted as it is, so trying again is of no use.
+// Statuses after which the same offer would be refused again.
 const FINAL = new Set([400, 401, 403, 404, 415, 422]);
 
 /** Returns why this page can't share `kind`: "noWebRTC", "insecure", "unsupported", or null if it may ask for it. */
@@ -23,7 +23,7 @@ export function lackOf(kind) {
   return window.isSecureContext ? "unsupported" : "insecure";
 }
 
-/** What is asked of the browser for a screen. Browsers ignore what they don't know. */
+/** Returns the options of `getDisplayMedia`. Browsers ignore unknown ones. */
 export function screenWishes(isMoving) {
   return {
     video: { cursor: "always", displaySurface: "monitor", frameRate: { ideal: isMoving ? 60 : 30 } },
@@ -43,7 +43,7 @@ export function credentials({ link, introduction, visit }) {
   return headers;
 }
 
-/** Returns the end of this page's tracks' names: what the page before a reload has left, or a new one. */
+/** Returns the suffix of this page's track names: the suffix from before a reload, or a new one. */
 export function takeMark() {
   try {
     const mark = sessionStorage.getItem(MARK_KEY);
@@ -91,7 +91,7 @@ export class Presenting {
     this.#draw();
   }
 
-  /** A read-only view for tests and curious people. */
+  /** A read-only view for tests and the console. */
   get facts() {
     const shares = [...this.#shares].map(([kind, { state }]) => [kind, state]);
     return Object.freeze({ ...Object.fromEntries(shares), problems: Object.freeze([...this.#problems.values()]) });
@@ -206,12 +206,12 @@ export class Presenting {
     const { isOver, phase } = this.#viewer;
     if (!isOver) return;
     this.#view.available(false);
-    // If the share has ended it may begin again, and the user's screen is shown again then.
+    // An ended share may begin again, and the user's shares are then sent again.
     if (phase === "ended") return;
     for (const kind of this.#shares.keys()) this.stop(kind);
   }
 
-  /** Tells the browser what matters in the picture of the screen. */
+  /** Sets the content hint of the screen's video. */
   #hint() {
     const [video] = this.#shares.get("screen")?.stream?.getVideoTracks() ?? [];
     if (video && "contentHint" in video) video.contentHint = this.#view.isMoving ? "motion" : "text";

@@ -1,4 +1,4 @@
-// The view of what this page sends: the button in the bar, and the panel with a button for each kind.
+// The button in the bar, and the panel with a button for each kind of share.
 
 import { addToBar, element, iconButton, onEscape, onOtherOpened, opened, relabel, setText } from "../element.js";
 import { words } from "./presentwords.js";

@@ -1,4 +1,4 @@
-// Texts about what this page sends into the room, in both languages.
+// Texts about sharing from the page, in both languages.
 
 import { language } from "../words/messages.js";
 

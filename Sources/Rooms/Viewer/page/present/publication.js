@@ -1,4 +1,4 @@
-// The sending end of the media: one video, and its sound if there is any, sent to the host by WHIP (RFC 9725).
+// Publishes one video track, with its audio if there is any, to the host over WHIP (RFC 9725).
 
 const DISCONNECTED_TIMEOUT = 5000;
 const END_TIMEOUT = 1000;
@@ -18,8 +18,8 @@ export class Publication {
   #isOver = false;
 
   /**
-   * `address`: where to send the offer; `headers`: the member's credentials; `bits`: the most bits per second to send;
-   * `iceServers`: the STUN and TURN servers to find a path by.
+   * `address`: where to send the offer; `headers`: the member's credentials; `bits`: the maximum bit rate of the video;
+   * `iceServers`: STUN and TURN servers.
    */
   constructor(stream, { address, headers, bits, iceServers }, handlers) {
     this.#address = address;
@@ -41,7 +41,7 @@ export class Publication {
     return this.#connection.connectionState === "connected";
   }
 
-  /** Offers, and takes the host's answer. */
+  /** Sends the offer and applies the host's answer. */
   async open() {
     try {
       await this.#connection.setLocalDescription();
@@ -67,7 +67,7 @@ export class Publication {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#disconnected);
-    // The host hears the reason before the end of the connection, which has none.
+    // The host receives the reason before the connection closes, because DTLS's close_notify has none.
     await Promise.race([this.#leave(ending), new Promise((resume) => setTimeout(resume, END_TIMEOUT))]);
     this.#connection.close();
   }
