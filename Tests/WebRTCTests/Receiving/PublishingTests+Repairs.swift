@@ -67,6 +67,39 @@ extension PublishingTests {
         }
     }
 
+    @Test(
+        "the arrivals of numbered packets are reported to a publisher that has agreed to that, every 50 ms",
+        arguments: [true, false])
+    func arrivals(isAgreed: Bool) throws {
+        let uri = "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01"
+        let agreement = "a=extmap:4 \(uri)\r\na=rtcp-fb:96 transport-cc\r\na=rtcp-fb:96 nack\r\n"
+        let rig = try PublishingRig { offer in
+            isAgreed ? offer.replacing("a=rtcp-fb:96 nack\r\n", with: agreement) : offer
+        }
+        rig.publisher.answersFeedback = false
+        for number in UInt8(0)..<100 {
+            // The packet 40 is lost.
+            if number != 40 {
+                rig.publisher.send(
+                    RTPPacketHeader(
+                        marker: true, payloadType: TestPublisher.payloadType,
+                        sequenceNumber: SequenceNumber(UInt16(number)),
+                        timestamp: RTPTimestamp(UInt32(number) * 450), ssrc: TestPublisher.ssrc), [0x65, number],
+                    transportNumber: number)
+            }
+            rig.run(for: .milliseconds(5))
+        }
+        rig.run(for: .milliseconds(200))
+        var reports = 0
+        var received: [Bool] = []
+        for case .transportFeedback(let report) in rig.publisher.feedback {
+            reports += 1
+            received += report.arrivals.map { $0 != .notReceived }
+        }
+        #expect(isAgreed ? (8...12).contains(reports) : reports == 0, "\(reports) reports on half a second")
+        #expect(received == (isAgreed ? (0..<100).map { $0 != 40 } : []))
+    }
+
     @Test("retransmissions of nothing, and of packets that nobody misses, change nothing")
     func surplusRetransmissions() throws {
         let rig = try rig(hasRTX: true)

@@ -82,10 +82,14 @@ final class TestPublisher {
         outgoing += dtls.takeOutgoing()
     }
 
-    /// Sends a packet of its own making.
-    func send(_ header: RTPPacketHeader, _ payload: [UInt8]) {
+    /// Sends a packet of its own making. The header extension 4 has its transport-wide number, if there is one.
+    func send(_ header: RTPPacketHeader, _ payload: [UInt8], transportNumber: UInt8? = nil) {
         var packet: [UInt8] = []
         header.write(into: &packet)
+        if let transportNumber {
+            packet[0] |= 0x10
+            packet += [0xBE, 0xDE, 0, 1, 0x41, 0, transportNumber, 0]
+        }
         packet += payload
         guard let protector, (try? protector.protect(&packet)) != nil else { return }
         outgoing.append(packet)
