@@ -23,17 +23,25 @@ extension EndToEnd {
             return "\(try #require(words.first))/\(try #require(words.last))"
         }
 
-        @Test("reach a share in another track than its capture's", .timeLimit(.minutes(5)))
+        @Test("reach a share in another track than its capture's, as those over SRT do", .timeLimit(.minutes(5)))
         func besideCapture() throws {
-            let desktop = try SharedDesktop(options: ["--rtmp", "0"])
+            let desktop = try SharedDesktop(options: ["--rtmp", "0", "--srt", "0", "--rtsp", "0", "--presenters"])
+            #expect(try desktop.host.printed("Publishers over RTSP: ").hasSuffix("/TRACK"))
             let url = try Self.url(of: desktop.host)
             #expect(url.contains("/TRACK?token="))
             let sender = try PublishedRoom.publish(
                 ["-tune", "zerolatency"], to: ["-f", "flv", url.replacing("/TRACK?", with: "/camera?")])
             defer { sender.stop(within: .zero) }
-            try desktop.host.waitForLog("sends H.264 of 320x240")
-            let status = try CommandLineRun(["screenrelay", "status", "--pid", "\(desktop.host.child.processID)"])
-            #expect(status.output.contains("track camera published over RTMP: "), "\(status.output)")
+            let place = try desktop.host.printed("Publishers over SRT: ")
+            #expect(place.contains("/TRACK,"))
+            let caller = try PublishedRoom.publish(
+                ["-tune", "zerolatency"], to: ["-f", "mpegts", place.replacing("/TRACK,", with: "/stage,")])
+            defer { caller.stop(within: .zero) }
+            try eventually("both in the status") {
+                let status = try CommandLineRun(["screenrelay", "status", "--pid", "\(desktop.host.child.processID)"])
+                let parts = ["track camera published over RTMP: H.264", "track stage published over SRT: H.264"]
+                return parts.allSatisfy { status.output.contains($0) } ? () : nil
+            }
             #expect(desktop.host.stop() == .exited(0))
         }
 

@@ -1,5 +1,6 @@
 import BrowserDriver
 import MediaTypes
+import Processes
 import TestSupport
 import Testing
 
@@ -63,6 +64,10 @@ extension EndToEndInBrowser {
             try expectMotion(viewer)
             let title = "document.querySelector('.track[aria-pressed=true] .name').textContent"
             #expect(try viewer.page.evaluate(title).string == "Ann: screen")
+            let hint = "shared.getVideoTracks()[0].contentHint"
+            #expect(try presenter.page.evaluate(hint).string == "text")
+            try presenter.page.evaluate("document.getElementById('present-motion').click()")
+            #expect(try presenter.page.evaluate(hint).string == "motion")
 
             // As the browser's bar does. A track that a script stops has no such event.
             try presenter.page.evaluate(
@@ -84,6 +89,13 @@ extension EndToEndInBrowser {
             try viewer.page.waitUntil("screenRelay.source === 'live'")
             #expect(viewer.page.consoleErrors.isEmpty, "\(viewer.page.consoleErrors)")
             #expect(presenter.page.consoleErrors.isEmpty, "\(presenter.page.consoleErrors)")
+
+            let process = ["--pid", "\(room.host.child.processID)"]
+            let listed = try CommandLineRun(["screenrelay", "rooms"] + process)
+            #expect(listed.output.contains("\(track) live"), "\(listed.output)")
+            let removal = try CommandLineRun(["screenrelay", "remove", "publisher"] + process)
+            #expect(removal.status == .exited(0), "\(removal.errorOutput)")
+            #expect(try reason(at: viewer, within: .seconds(3)).contains("Ann was removed by the sharer"))
         }
 
         enum Ending: CaseIterable {
@@ -135,6 +147,12 @@ extension EndToEndInBrowser {
             try viewer.page.evaluate("document.querySelector('.track[data-pinned]').click()")
             try viewer.page.evaluate("document.querySelectorAll('.track')[2].click()")
             try expectMotion(viewer)
+            // A second click unpins it, and the latest share becomes large again.
+            try viewer.page.evaluate("document.querySelectorAll('.track')[2].click()")
+            try presenter.page.evaluate("document.getElementById('present-camera').click()")
+            try viewer.page.waitUntil("screenRelay.tracks.find(({ name }) => name === '\(camera)')?.source === 'gone'")
+            try presenter.share("camera")
+            try viewer.page.waitUntil("screenRelay.tracks.find(({ shown }) => shown)?.name === '\(camera)'")
             // The presenter sees its own shares without the host.
             #expect(try presenter.page.evaluate("screenRelay.tracks[0].shown") == true)
 
@@ -148,6 +166,13 @@ extension EndToEndInBrowser {
                 }).then((answer) => answer.status)
                 """
             #expect(try viewer.page.evaluate(status).int == 403)
+
+            let limited = try presenter.browser.newPage("about:blank")
+            try limited.runBeforeLoad("navigator.mediaDevices.getDisplayMedia = undefined")
+            try limited.navigate(room.host.printed("Presenters: "))
+            try limited.waitUntil("document.getElementById('present-screen')?.disabled === true")
+            let why = try limited.evaluate("document.querySelector('#presenting .note').textContent").string
+            #expect(why == "This browser cannot share it.")
         }
     }
 }

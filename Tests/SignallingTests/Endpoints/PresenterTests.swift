@@ -162,7 +162,10 @@ struct PresenterTests {
         #expect(try reason() == "Ann was removed by the sharer")
         #expect(try server.request("GET", location, ["Authorization": "Bearer secret"]).status == 404)
         #expect(try present(server, visit: visit).status == 403)
-        withExtendedLifetime(client) {}
+        let again = try WebSocketClient(port: server.port)
+        let next = try #require(try join(again, "secret")["resume"] as? String)
+        #expect(try present(server, visit: next).status == 201)
+        withExtendedLifetime((client, again)) {}
     }
 
     @Test("a presenter who takes another name goes on presenting")
