@@ -35,7 +35,7 @@ final class EstablishedDTLS {
     private static let closeNotifyAlert: UInt8 = 0
     private static let fatalLevel: UInt8 = 2
 
-    /// A session whose peer has this key and salt.
+    /// Creates a session whose peer has this key and salt.
     init(key: [UInt8], salt: [UInt8], lastFlight: [[UInt8]] = [], closeNotify: [[UInt8]] = []) {
         self.key = key
         self.salt = salt

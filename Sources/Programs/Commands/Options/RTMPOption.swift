@@ -25,7 +25,7 @@ struct RTMPOption {
         address = try Self.address(options, listen: configuration.listen)
     }
 
-    /// Where publishers are accepted, beside HTTP at `listen`; nil if none is.
+    /// Where publishers are accepted; nil without the option. HTTP is served at `listen`.
     static func address(_ options: ParsedOptions, listen: [ListenAddress]) throws(UsageError) -> ListenAddress? {
         try HostOptions.serverAddress(of: "rtmp", example: 1935, options, listen: listen)
     }
@@ -40,7 +40,7 @@ struct RTMPOption {
         }
     }
 
-    /// What to tell the sharer: how to publish into the first room. `track` follows its name.
+    /// The lines for the sharer about publishing into the first room. `track` follows the name of the room.
     static func lines(
         _ server: RTMPServer?, _ host: ScreenRelayHost, _ configuration: HostConfiguration, track: String
     ) -> [String] {

@@ -52,8 +52,8 @@ struct RTSPOption {
         }
     }
 
-    /// What to tell the sharer: how to watch the first room, and with `--presenters` how to publish into it, where
-    /// `track` follows its name.
+    /// The lines for the sharer about watching the first room, and with `--presenters` about publishing into it.
+    /// `track` follows the name of the room there.
     func lines(
         _ server: RTSPServer?, _ host: ScreenRelayHost, _ configuration: HostConfiguration, track: String
     ) -> [String] {

@@ -30,7 +30,7 @@ struct SRTOption {
         address = try Self.address(options, listen: configuration.listen)
     }
 
-    /// Where publishers are accepted, beside HTTP at `listen`; nil if none is.
+    /// Where publishers are accepted; nil without the option. HTTP is served at `listen`.
     static func address(_ options: ParsedOptions, listen: [ListenAddress]) throws(UsageError) -> ListenAddress? {
         try HostOptions.serverAddress(of: "srt", example: 9000, options, listen: listen)
     }
@@ -65,7 +65,7 @@ struct SRTOption {
         }
     }
 
-    /// What to tell the sharer: how to publish into the first room. `track` follows its name.
+    /// The lines for the sharer about publishing into the first room. `track` follows the name of the room.
     func lines(
         _ server: SRTServer?, _ host: ScreenRelayHost, _ configuration: HostConfiguration, track: String
     ) -> [String] {

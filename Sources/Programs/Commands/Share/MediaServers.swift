@@ -47,7 +47,7 @@ struct MediaServers {
     fileprivate let players: RTSPServer?
     fileprivate let publishers: RTMPServer?
     fileprivate let callers: SRTServer?
-    /// What to tell the sharer: how to watch and to publish into the first room.
+    /// The lines for the sharer about watching the first room and publishing into it.
     let lines: [String]
 
     /// Ends all clients and stops listening.

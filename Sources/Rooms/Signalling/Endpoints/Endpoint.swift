@@ -174,7 +174,7 @@ extension Endpoint {
                 429, headers: headers + [("Retry-After", "30")],
                 text: "this address has too many sessions; end one and try again")
         }
-        // A page publishes within its visit, so that the host notices its end, and knows whose it was.
+        // A page publishes within its visit, so that the host notices the end of the page and knows its member.
         var member: RoomMember?
         if !isPlaying, let visit = exchange.header("X-Visit") {
             guard let visitor = presenters.member(of: visit, in: room) else {
@@ -210,7 +210,7 @@ extension Endpoint {
                 "room \(room): a \(isPlaying ? "player" : "publisher of \(address.track)") came from \(client)")
             let session = served.side.map { [address.track: ClientSession(id: opened.id, key: key, side: $0)] } ?? [:]
             presence.came(who, to: room, track: address.track, sessions: { session }) { [unowned self, member] in
-                // Otherwise the page would publish again by itself.
+                // Otherwise the page would publish again automatically.
                 member?.mayPresent = false
                 end(name, presenter?.text(of: .removed))
             }

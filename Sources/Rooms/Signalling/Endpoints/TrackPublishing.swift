@@ -7,7 +7,7 @@ public protocol TrackPublishing: Sendable {
     /// if the room has none of that name. Returns quickly and never blocks. Called on the signalling thread.
     ///
     /// - Parameters:
-    ///   - presenter: the member who sends it from our page; nil for another publisher.
+    ///   - presenter: the member who publishes from our page; nil for another publisher.
     ///   - onEnd: called at most once, on any thread, when the session ends on its own, with the reason as text. It is
     ///     not called after `close`.
     /// - Throws: `offer` if the offer is rejected, or `taken` if the track already has a source.
