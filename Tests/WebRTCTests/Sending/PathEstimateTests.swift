@@ -166,6 +166,23 @@ struct PathEstimateTests {
         #expect(peer.session.targetBitRate == .highest)
     }
 
+    @Test("round trips that differ from each other limit no source on a path without a limit")
+    func differentRoundTrips() {
+        var path = PathControl(hasTransportFeedback: false, now: .zero)
+        // A peer answers a moment later now and then, and much later if it is busy.
+        let roundTrips = [Interval.milliseconds(40), .microseconds(40_016), .milliseconds(55), .milliseconds(700)]
+        for (index, roundTrip) in roundTrips.enumerated() {
+            let now = MonotonicTime.zero + .seconds(Int64(index) + 1)
+            path.sent(byteCount: 100, isPaced: true, now: now)
+            let report = ReceptionReport(
+                ssrc: SSRC(1), highestSequenceNumber: UInt32(index), lastSenderReport: UInt32(index) + 1)
+            path.take(report, lastSent: SequenceNumber(UInt16(index)), roundTripTime: roundTrip, now: now)
+            path.makePlan(waiting: 0, now: now)
+            #expect(path.plan.queueingDelay == roundTrip - roundTrips[0])
+            #expect(path.targetBitRate == .highest)
+        }
+    }
+
     @Test("reports that come with every request are taken together")
     func frequentReports() throws {
         let rig = try Rig()

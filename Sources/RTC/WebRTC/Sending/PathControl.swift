@@ -76,8 +76,11 @@ struct PathControl {
     }
 
     /// The bit rate that the path can carry beside the padding, for encoders.
+    ///
+    /// The plan's target shows no limit by itself: without transport-wide feedback, it is below the estimate whenever a
+    /// round trip is longer than the shortest one, even by the step of the reports' clock.
     var targetBitRate: BitRate {
-        guard hasFeedback, plan.target < Self.plenty else { return .highest }
+        guard hasFeedback, plan.estimate < Self.plenty else { return .highest }
         return BitRate(bitsPerSecond: max(0, plan.target.bitsPerSecond - paddingBitsPerSecond))
     }
 
