@@ -140,6 +140,14 @@ struct ReportTests {
         #expect(path.estimate == megabits(20))
     }
 
+    @Test("what a still screen loses says nothing either while its peer answers late")
+    func fewPacketsAndLateAnswers() {
+        var path = ReportedPath(initial: megabits(20))
+        path.run(10, rate: megabits(0.05))
+        path.run(5, rate: megabits(0.05), loss: 64, roundTrip: .milliseconds(240))
+        #expect(path.estimate == megabits(20))
+    }
+
     @Test("packets that no report covers show a queue, though sender reports are lost in it")
     func outstandingPackets() {
         var path = ReportedPath(initial: megabits(2))

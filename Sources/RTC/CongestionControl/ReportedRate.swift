@@ -166,7 +166,9 @@ struct ReportedRate {
         let carriesAll =
             sending.isApplicationLimited && lastQueue == nil && !isGrowing
             && window.lost <= window.covered * Self.noLoss
-        let isOurs = !sending.isApplicationLimited || window.outstanding >= Self.fewPackets || share < Self.fullShare
+        let isOurs =
+            !sending.isApplicationLimited || window.outstanding >= Self.fewPackets
+            || sent >= Self.little && share < Self.fullShare
         guard queue > Self.longQueue, isOurs else {
             defer { lastQueue = nil }
             return rateByLoss(sending, sent: sent, since: window.start, mayRise: lastQueue == nil, at: now)
