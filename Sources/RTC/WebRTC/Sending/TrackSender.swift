@@ -245,10 +245,12 @@ struct TrackSender: LayerSwitching {
 
     // MARK: Reports
 
-    /// Whether reports wait for the first packet. Servers that pass pictures on over RTMP or HLS drop all that come
-    /// before two reports have told them the time, also the first key frame.
-    private var holdsReports: Bool { isForServer && stream.lastSequenceNumber == nil }
+    /// Whether reports wait for the first packet, so that the first one is sent with it: only a report shows the peer
+    /// which sound belongs to the pictures.
+    private var holdsReports: Bool { stream.lastSequenceNumber == nil }
 
+    /// Servers that pass pictures on over RTMP or HLS drop all that come before two reports have told them the time,
+    /// also the first key frame.
     private mutating func sendReports(along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool) {
         guard !holdsReports, reports.isDue(at: now) else { return }
         sendReport(now: now, send: send)
@@ -258,7 +260,7 @@ struct TrackSender: LayerSwitching {
     }
 
     private mutating func sendReport(now: MonotonicTime, send: ([UInt8]) -> Bool) {
-        guard stream.lastSequenceNumber != nil,
+        guard
             stream.writeReport(
                 on: feed.hub, rate: formats.clockRate, canonicalName: canonicalName, at: now, into: &buffer)
         else { return }
