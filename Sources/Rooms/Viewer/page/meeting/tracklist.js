@@ -4,7 +4,10 @@ export class TrackList {
   /** `{name, source}` of each track, in order; empty if the host doesn't list them. */
   all = [];
 
-  /** The streams of the tracks that this page sends itself, by their names. */
+  /**
+   * The streams of the tracks that this page sends itself, by their names; null for one that it has stopped sending,
+   * and that the host may still call live.
+   */
   own = new Map();
 
   #chosen = null;

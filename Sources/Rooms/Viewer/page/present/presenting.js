@@ -128,7 +128,7 @@ export class Presenting {
     const share = this.#shares.get(kind);
     if (!share) return;
     this.#shares.delete(kind);
-    this.#viewer.tracks.own.delete(this.#track(kind));
+    this.#viewer.tracks.own.set(this.#track(kind), null);
     this.#draw();
     clearTimeout(share.timer);
     await share.publication?.end(ending);
