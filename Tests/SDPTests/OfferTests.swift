@@ -1,3 +1,4 @@
+import MediaTypes
 import SDP
 import TestSupport
 import Testing
@@ -58,6 +59,33 @@ struct OfferTests {
         #expect(video.extensions.playoutDelay == nil)
         #expect(!video.hasReducedSizeRTCP)
         #expect(try offer.negotiated(with: answer(replacing: "active", with: "passive")).dtlsRole == .client)
+    }
+
+    @Test("a host answers our offer to receive with both chroma formats, and with sound if it has any")
+    func receiving() throws {
+        var local = AnswerTests.local
+        local.streams = []
+        local.isICELite = false
+        let offer = Offer(receivingAs: local)
+        let session = try SessionDescription(parsing: offer.text)
+        #expect(session.media.map(\.direction) == [.recvonly, .recvonly])
+        #expect(session.media.map { $0.codecs.map(\.name) } == [["H264", "rtx", "H264", "rtx"], ["opus"]])
+        #expect(!offer.text.contains("a=ssrc") && !session.isICELite)
+
+        for hasSound in [false, true] {
+            var host = AnswerTests.local
+            if hasSound {
+                host.streams.append(LocalStream(kind: .audio, ssrc: 3, rtxSSRC: 4, trackID: "screen-sound"))
+            }
+            let answer = try Answer(to: session, local: host)
+            let media = try offer.negotiated(with: SessionDescription(parsing: answer.text))
+            let kinds: [TrackFormat.Kind] = hasSound ? [.video, .audio] : [.video]
+            #expect(media.sections.map(\.kind) == kinds)
+            #expect(media.sections[0].formats.map(\.payloadType) == [106, 108])
+            #expect(media.sections[0].formats.map(\.rtxPayloadType) == [107, 109])
+            #expect(media.sections[0].format.feedback == [.nack, .pli])
+            #expect(media.dtlsRole == .client, "the host waits for DTLS unless it knows where the offer is from")
+        }
     }
 
     @Test("who receives may number the payload types anew")

@@ -4,8 +4,10 @@ import MediaTypes
 struct MediaNegotiation {
     /// The peer's whole description.
     let session: SessionDescription
-    /// Whether the peer sends the media and we receive it.
+    /// Whether the peer is a publisher, which sends the media in one format, and we receive it.
     var isReceiving = false
+    /// Whether the peer sends us the media that we view, in any of the formats that we have offered.
+    var isViewing = false
     /// Whether we have offered 4:4:4, or may answer with it.
     var includes444 = true
     /// Whether we act on transport-wide feedback and REMB. What we receive we always report on, transport-wide.
@@ -61,7 +63,7 @@ struct MediaNegotiation {
         guard ["UDP/TLS/RTP/SAVPF", "UDP/TLS/RTP/SAVP", "RTP/SAVPF", "RTP/SAVP"].contains(section.transport) else {
             throw .unsupportedTransport(section.transport)
         }
-        if isReceiving {
+        if isReceiving || isViewing {
             guard section.direction.sends else { throw .notSending(section.direction) }
         } else {
             guard section.direction.receives else { throw .notReceiving(section.direction) }

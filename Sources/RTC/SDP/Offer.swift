@@ -1,12 +1,13 @@
 public import MediaTypes
 
 /// Our offer of one video, and of its sound if there is any, or of only sound, to a receiving peer: a viewer that waits
-/// for an offer, a WHIP endpoint, or a conference server.
+/// for an offer, a WHIP endpoint, or a conference server. Or our offer to receive such media from a WHEP endpoint.
 public struct Offer: Sendable, Equatable {
     /// The description to send, lines ending in CRLF.
     public let text: String
     /// The kinds of the offered sections, in their order.
     private let kinds: [TrackFormat.Kind]
+    private let isReceiving: Bool
     private let includes444: Bool
     private let takesCongestionFeedback: Bool
     private let isICELite: Bool
@@ -20,16 +21,37 @@ public struct Offer: Sendable, Equatable {
     public init(
         local: LocalDescription, including444 includes444: Bool = false, beginningWith start: CodedFrame? = nil
     ) {
-        self.includes444 = includes444
+        let kinds = [TrackFormat.Kind.video, .audio].filter { local.stream(of: $0) != nil }
+        self.init(kinds, local, isReceiving: false, includes444: includes444, beginningWith: start)
+    }
+
+    /// Offers to receive a video, in 4:2:0 and in 4:4:4, and its sound, each in a recvonly section of one bundle.
+    ///
+    /// - Parameter local: our own part, without streams.
+    public init(receivingAs local: LocalDescription) {
+        self.init([.video, .audio], local, isReceiving: true, includes444: true, beginningWith: nil)
+    }
+
+    private init(
+        _ kinds: [TrackFormat.Kind], _ local: LocalDescription, isReceiving: Bool, includes444: Bool,
+        beginningWith start: CodedFrame?
+    ) {
+        (self.kinds, self.isReceiving, self.includes444) = (kinds, isReceiving, includes444)
         takesCongestionFeedback = local.takesCongestionFeedback
         isICELite = local.isICELite
-        let streams = [TrackFormat.Kind.video, .audio].compactMap { local.stream(of: $0) }
-        kinds = streams.map(\.kind)
         var lines = local.sessionLines(bundle: kinds.map(Self.mid))
-        for stream in streams {
-            let formats = Self.formats(of: stream.kind, includes444: includes444, beginningWith: start, local)
+        for kind in kinds {
+            var formats = Self.formats(of: kind, includes444: includes444, beginningWith: start, local)
+            if isReceiving {
+                for index in formats.indices {
+                    formats[index].redPayloadType = nil
+                    formats[index].feedback.remove(.fir)
+                }
+            }
             // The first section of a bundle has the candidates of all (RFC 9143 section 7.2.1).
-            lines += Self.lines(of: stream, formats, local, hasCandidates: stream == streams.first)
+            lines += Self.lines(
+                of: kind, isReceiving ? nil : local.stream(of: kind), formats, local,
+                hasCandidates: kind == kinds.first)
         }
         text = lines.joined(separator: "\r\n") + "\r\n"
     }
@@ -59,18 +81,23 @@ public struct Offer: Sendable, Equatable {
         }
     }
 
+    /// The lines of the section in which we send `stream` or, if it is nil, receive media.
     private static func lines(
-        of stream: LocalStream, _ formats: [NegotiatedSection.Format], _ local: LocalDescription, hasCandidates: Bool
+        of kind: TrackFormat.Kind, _ stream: LocalStream?, _ formats: [NegotiatedSection.Format],
+        _ local: LocalDescription, hasCandidates: Bool
     ) -> [String] {
-        let isVideo = stream.kind == .video
+        let isVideo = kind == .video
         let payloadTypes = formats.flatMap(\.payloadTypes).map { String($0) }
+        let direction = stream == nil ? MediaDirection.recvonly : .sendonly
         var lines = [
-            "m=\(stream.kind.sectionName) \(local.port) UDP/TLS/RTP/SAVPF \(payloadTypes.joined(separator: " "))",
-            local.connectionLine, "a=mid:\(mid(of: stream.kind))", "a=sendonly", "a=rtcp-mux", "a=rtcp-rsize",
+            "m=\(kind.sectionName) \(local.port) UDP/TLS/RTP/SAVPF \(payloadTypes.joined(separator: " "))",
+            local.connectionLine, "a=mid:\(mid(of: kind))", "a=\(direction.rawValue)", "a=rtcp-mux", "a=rtcp-rsize",
         ]
-        if isVideo { lines.append(MediaDescription.receiverRoundTripLine) }
+        if isVideo, stream != nil { lines.append(MediaDescription.receiverRoundTripLine) }
         lines += local.transportLines(setup: .actpass)
         if hasCandidates { lines += local.candidateLines }
+        // A receiver needs none of our header extensions.
+        guard let stream else { return lines + formats.flatMap(\.lines) }
         // In one bundle, an extension has the same number everywhere (RFC 9143 section 6).
         let extensions = ExtensionURI.all.filter {
             $0.uri != ExtensionURI.corruptionDetection
@@ -95,7 +122,8 @@ public struct Offer: Sendable, Equatable {
         else { throw .answerDoesNotFitOffer }
         guard !first.isRejected else { throw kinds.first == .audio ? .soundRejected : .videoRejected }
         return try MediaNegotiation(
-            session: answer, includes444: includes444, takesCongestionFeedback: takesCongestionFeedback
+            session: answer, isViewing: isReceiving, includes444: includes444,
+            takesCongestionFeedback: takesCongestionFeedback
         ).negotiate(first, withSound: kinds == [.video, .audio], role: Self.role)
     }
 

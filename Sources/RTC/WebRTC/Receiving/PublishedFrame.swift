@@ -1,6 +1,6 @@
 public import MediaTypes
 
-/// A complete frame from a publisher.
+/// A complete frame from a publisher, or from a server whose viewer we are.
 public struct PublishedFrame: Sendable {
     /// Its codec.
     public let codec: TrackFormat.Codec
@@ -14,6 +14,9 @@ public struct PublishedFrame: Sendable {
     public let captureTime: MonotonicTime
     /// The time at which its last packet arrived.
     public let arrival: MonotonicTime
+
+    /// The number of packets of its stream that were given up as lost so far.
+    public internal(set) var lostPackets = 0
 
     /// The total size of its units in bytes.
     public var byteCount: Int { units.reduce(0) { $0 + $1.count } }

@@ -2,13 +2,19 @@ import MediaTypes
 import RTP
 import SecureTransport
 
-/// The negotiated parameters of a track that a publisher sends.
+/// The negotiated parameters of a track that a publisher sends, or a server whose viewer we are.
 struct Publication: Sendable {
+    /// The payload types of the packets in one format.
+    struct Format: Sendable {
+        var payloadType: PayloadType
+        /// The payload type of retransmissions (RFC 4588); nil if the publisher sends lost packets again unchanged.
+        var rtxPayloadType: PayloadType?
+    }
+
     /// The SSRC of our reports about it.
     var ssrc: SSRC
-    var payloadType: PayloadType
-    /// The payload type of its retransmissions (RFC 4588); nil if the publisher sends lost packets again unchanged.
-    var rtxPayloadType: PayloadType?
+    /// The formats that the packets may have: one of a publisher, and one for each chroma format of a server.
+    var formats: [Format]
     var track: TrackFormat
     /// Whether the publisher retransmits packets on request.
     var answersNacks: Bool
@@ -86,8 +92,10 @@ struct TrackReceiver {
     /// Handles an authenticated packet. Packets of other tracks' payload types are ignored.
     mutating func handle(_ packet: RTPPacket, now: MonotonicTime) {
         let header = packet.header
-        if header.payloadType == publication.rtxPayloadType { return repair(packet, now: now) }
-        guard header.payloadType == publication.payloadType else { return }
+        if let format = publication.formats.first(where: { $0.rtxPayloadType == header.payloadType }) {
+            return repair(packet, in: format, now: now)
+        }
+        guard publication.formats.contains(where: { $0.payloadType == header.payloadType }) else { return }
         if ssrc != header.ssrc {
             guard ssrc == nil || now - lastPacket >= Self.streamTimeout else { return }
             begin(header.ssrc, now: now)
@@ -102,9 +110,9 @@ struct TrackReceiver {
     /// Inserts the missing packet that `retransmission` contains. The retransmission stream's own SSRC, sequence
     /// numbers and statistics aren't needed: its packets are authenticated like all others, and one that isn't missing
     /// is ignored, such as one that only measures the path.
-    private mutating func repair(_ retransmission: RTPPacket, now: MonotonicTime) {
+    private mutating func repair(_ retransmission: RTPPacket, in format: Publication.Format, now: MonotonicTime) {
         guard let ssrc,
-            let packet = retransmission.retransmitted(payloadType: publication.payloadType, ssrc: ssrc),
+            let packet = retransmission.retransmitted(payloadType: format.payloadType, ssrc: ssrc),
             buffer.isMissing(packet.header.sequenceNumber)
         else { return }
         buffer.insert(packet, now: now)
@@ -200,7 +208,7 @@ struct TrackReceiver {
         publication.receiver.receive(
             PublishedFrame(
                 codec: publication.track.codec, units: contents.units, isRandomAccess: contents.isRandomAccess,
-                hasMedia: contents.hasMedia, captureTime: time, arrival: now))
+                hasMedia: contents.hasMedia, captureTime: time, arrival: now, lostPackets: buffer.lostPackets))
     }
 
     private mutating func tellIfIgnored(now: MonotonicTime) {

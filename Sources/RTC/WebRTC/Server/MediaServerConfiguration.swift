@@ -23,6 +23,8 @@ public struct MediaServerConfiguration: Sendable {
     var threadCount: Int?
     /// The number of processors that the process may take, if that is less than the machine has; nil for no such limit.
     public var processorLimit: Int?
+    /// Whether peers may connect over TCP. A program that only views needs no open TCP port.
+    public var takesConnections = true
     /// TCP ports that the program needs for something else. Peers connect over TCP on the port of the same number as
     /// the UDP port, unless it is one of these.
     public var reservedTCPPorts: Set<UInt16> = []

@@ -24,12 +24,13 @@ struct MediaSockets: ~Copyable {
             let datagrams = try UDPSocket(bindingTo: configuration.bind)
             guard let address = datagrams.localAddress else { throw .system("the UDP socket has no address") }
             let isReserved = configuration.reservedTCPPorts.contains(address.port)
-            let listener = isReserved ? nil : StreamListener(bindingTo: address)
+            let isWanted = configuration.takesConnections
+            let listener = isReserved || !isWanted ? nil : StreamListener(bindingTo: address)
             let reason = isReserved ? "it serves HTTP" : String(cString: strerror(errno))
             let isLast = configuration.bind.port != 0 || attempt == Self.attempts
             attempt += 1
-            if listener == nil, !isLast { continue }
-            if listener == nil {
+            if listener == nil, isWanted, !isLast { continue }
+            if listener == nil, isWanted {
                 log.warning("viewers can't connect over TCP: TCP port \(address.port) can't be used: \(reason)")
             }
             self.datagrams = SharedUDPSocket(datagrams)
