@@ -115,6 +115,7 @@ extension WebRTCServer {
     fileprivate func makeService(_ context: CancellableContext) -> any PublishingService {
         switch service {
         case .whip: WHIPService(url, token: token, context)
+        case .whep(let password): WHIPService(url, token: token, password: password, isViewing: true, context)
         case .janus(let room): JanusService(url, room, token: token, context)
         }
     }

@@ -1,13 +1,18 @@
 import FoundationEssentials
 import OutputLife
 
-/// A session at an endpoint of WHIP (RFC 9725). The offer has all candidates, so there is nothing to trickle.
+/// A session at an endpoint of WHIP (RFC 9725), or of WHEP (draft-ietf-wish-whep), which has the same requests. The
+/// offer has all candidates, so there is nothing to trickle.
 struct WHIPService: PublishingService {
     /// The most redirects in a row.
     private static let redirectLimit = 5
 
     private let endpoint: String
     private let token: String?
+    /// The password of the room that is viewed; nil if there is none.
+    private let password: String?
+    /// Whether the session is a viewer's.
+    private let isViewing: Bool
     private let context: CancellableContext
     /// Nil before the first request.
     private var client: WebClient?
@@ -15,9 +20,16 @@ struct WHIPService: PublishingService {
     private var session: String?
     private(set) var named: NamedServers?
 
-    init(_ endpoint: String, token: String?, _ context: CancellableContext) {
+    init(
+        _ endpoint: String, token: String?, password: String? = nil, isViewing: Bool = false,
+        _ context: CancellableContext
+    ) {
         (self.endpoint, self.token, self.context) = (endpoint, token, context)
+        (self.password, self.isViewing) = (password, isViewing)
     }
+
+    /// The session's name in messages.
+    private var name: String { isViewing ? "viewer" : "push" }
 
     mutating func publish(_ offer: String) throws(OutputError) -> String {
         let client = try WebClient(context)
@@ -26,14 +38,15 @@ struct WHIPService: PublishingService {
         for _ in 0...Self.redirectLimit {
             let answer: WebClient.Answer
             do throws(OutputError) {
-                answer = try client.request("POST", url, token: token(for: url), body: offer)
+                answer = try client.request(
+                    "POST", url, token: token(for: url), password: mayKnow(url) ? password : nil, body: offer)
             } catch {
-                throw client.hasNoAnswer ? Self.noAnswer : error
+                throw client.hasNoAnswer && !isViewing ? Self.noAnswer : error
             }
             switch answer.status {
             case 307, 308:
                 guard let next = Self.resolve(answer.location, at: url) else {
-                    throw OutputError("the server sends this push to an address that can't be used")
+                    throw OutputError("the server sends this \(name) to an address that can't be used")
                 }
                 url = next
             case 200, 201:
@@ -47,8 +60,14 @@ struct WHIPService: PublishingService {
                 return sdp
             case 401 where token != nil && token(for: url) == nil, 403 where token != nil && token(for: url) == nil:
                 throw OutputError(
-                    "the server sends this push to another one, which wants a token (\(answer.status)); a token is sent "
-                        + "only to the server that the URL names", isFinal: true)
+                    "the server sends this \(name) to another one, which wants a token (\(answer.status)); a token is "
+                        + "sent only to the server that the URL names", isFinal: true)
+            case 401 where isViewing && answer.wantsPassword:
+                throw OutputError(
+                    "the room requires a password, or another one (401): add it after the room token, for example "
+                        + "ROOM,TOKEN,PASSWORD", isFinal: true)
+            case let status where isViewing:
+                throw Self.viewingFailure(status, retryAfter: answer.retryAfter, hasToken: token != nil)
             default:
                 // A body that can't be read says nothing.
                 let body = answer.status == 403 ? (try? client.body(of: answer)) ?? [] : []
@@ -57,7 +76,7 @@ struct WHIPService: PublishingService {
                     words: String(decoding: body, as: UTF8.self))
             }
         }
-        throw OutputError("the server sends this push from one address to the next")
+        throw OutputError("the server sends this \(name) from one address to the next")
     }
 
     mutating func stay() throws(OutputError) {
@@ -70,12 +89,15 @@ struct WHIPService: PublishingService {
         _ = try? client?.request("DELETE", session, token: token(for: session))
     }
 
-    /// The token, if it may be sent to `url`: only the server that the user has named gets it, even if that goes on
+    /// The token, if it may be sent to `url`.
+    private func token(for url: String) -> String? { mayKnow(url) ? token : nil }
+
+    /// Whether secrets may be sent to `url`: only the server that the user has named gets them, even if that goes on
     /// from HTTP to HTTPS.
-    private func token(for url: String) -> String? {
-        guard let place = Origin(url), let own = Origin(endpoint) else { return nil }
+    private func mayKnow(_ url: String) -> Bool {
+        guard let place = Origin(url), let own = Origin(endpoint) else { return false }
         let isUpgraded = place.host == own.host && place.isSecure && place.port == 443
-        return place == own || isUpgraded ? token : nil
+        return place == own || isUpgraded
     }
 
     /// The URL that `location` names at `base`; nil if it is none of HTTP. It must not lead from TLS to a place
@@ -93,6 +115,18 @@ struct WHIPService: PublishingService {
         "the server has closed the connection without an answer; some do so while another publisher has the stream's "
             + "name, or if they can't take what is offered: check the stream's name, and the server's log",
         nameMayBeInUse: true)
+
+    /// What a status other than success says to a viewer.
+    static func viewingFailure(_ status: UInt32, retryAfter: String?, hasToken: Bool) -> OutputError {
+        switch status {
+        case 401, 403:
+            let words = hasToken ? "refuses the token" : "wants a token"
+            return OutputError("the server \(words) (\(status))", isFinal: true)
+        case 405: return OutputError("nothing can be viewed at this address (405)")
+        case 409: return OutputError("the server has nothing to send yet (409)")
+        default: return failure(status, retryAfter: retryAfter, hasToken: hasToken)
+        }
+    }
 
     /// What a status other than success says. `words` are what comes with it, and aren't passed on.
     static func failure(

@@ -1,3 +1,4 @@
+import ByteCoding
 import CGLib
 import FoundationEssentials
 import OutputLife
@@ -40,6 +41,8 @@ final class WebClient {
         var status: UInt32 { soup_message_get_status(message.pointer).rawValue }
         var location: String? { header("Location") }
         var retryAfter: String? { header("Retry-After") }
+        /// Whether a host of ours asks for the room's password, or for another one.
+        var wantsPassword: Bool { header("X-Room-Password") != nil }
         /// All `Link` headers, joined by commas.
         var links: String? {
             soup_message_headers_get_list(soup_message_get_response_headers(message.pointer), "Link").map {
@@ -54,11 +57,15 @@ final class WebClient {
         }
     }
 
-    /// Sends a request, and follows no redirect. `body` is an SDP description.
+    /// Sends a request, and follows no redirect. `password` is that of a room, and `body` an SDP description.
     func request(
-        _ method: String, _ url: String, token: String?, body: String? = nil
+        _ method: String, _ url: String, token: String?, password: String? = nil, body: String? = nil
     ) throws(OutputError) -> Answer {
         let message = try message(method, url, token: token)
+        if let password {
+            soup_message_headers_replace(
+                soup_message_get_request_headers(message.pointer), "X-Room-Password", PercentCoding.encode(password))
+        }
         soup_message_add_flags(message.pointer, SOUP_MESSAGE_NO_REDIRECT)
         if let body {
             let bytes = Array(body.utf8)

@@ -8,6 +8,8 @@ public struct WebRTCServer: Hashable, Sendable, CustomStringConvertible {
     enum Service: Hashable, Sendable {
         /// An endpoint of WHIP (RFC 9725).
         case whip
+        /// An endpoint of WHEP (draft-ietf-wish-whep), and the password of the room behind it.
+        case whep(password: String?)
         /// A room of Janus' VideoRoom plugin.
         case janus(JanusRoom)
     }
@@ -37,7 +39,7 @@ public struct WebRTCServer: Hashable, Sendable, CustomStringConvertible {
     /// end a session that offers audio and sends none. Janus forwards whatever arrives.
     public var waitsForAll: Bool { service == .whip }
 
-    private static let maxByteCount = 4096
+    static let maxByteCount = 4096
 
     /// Whether `text` is meant to be such a server.
     public static func isMeant(by text: String) -> Bool {
@@ -87,7 +89,7 @@ public struct WebRTCServer: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The token in the URL's place for a user or for a password.
-    private static func token(_ parts: URLComponents) throws(OutputSettingsError) -> String? {
+    static func token(_ parts: URLComponents) throws(OutputSettingsError) -> String? {
         let user = parts.percentEncodedUser ?? ""
         let password = parts.percentEncodedPassword ?? ""
         guard user.isEmpty || password.isEmpty else {

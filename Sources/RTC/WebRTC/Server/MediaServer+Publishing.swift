@@ -51,8 +51,8 @@ extension MediaServer {
     ///   - offer: the offer of this server; each offer serves for one session.
     ///   - receiver: receives the server's frames, on the media thread.
     ///   - onEnd: called once on the media thread with the reason in words when the session is over.
-    /// - Throws: ``MediaSessionError`` if the answer can't be read or sends nothing that can be received, or if there is
-    ///   no room.
+    /// - Throws: ``MediaSessionError`` if the answer can't be read or sends nothing that can be received, or if there
+    ///   is no room.
     public func view(
         _ offer: ViewingOffer, answer: String, to receiver: any PublishedFrameReceiver,
         onEnd: @escaping @Sendable (MediaSessionID, String) -> Void

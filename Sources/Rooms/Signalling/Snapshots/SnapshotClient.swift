@@ -1,6 +1,5 @@
 import ByteCoding
 import CGLib
-import FoundationEssentials
 
 /// Fetches the last picture of a room from its link (`http://HOST:PORT/#ROOM,TOKEN`).
 public struct SnapshotClient: Sendable {
@@ -23,7 +22,7 @@ public struct SnapshotClient: Sendable {
     public func fetchSnapshot(
         link: String, track: String? = nil, format: SnapshotFormat
     ) throws(SnapshotClientError) -> [UInt8] {
-        let target = try Target(link)
+        guard let target = RoomLink(link) else { throw .notALink(link) }
         guard let message = soup_message_new("GET", target.address(of: format, track: track)) else {
             throw .notALink(link)
         }
@@ -71,7 +70,7 @@ public struct SnapshotClient: Sendable {
     }
 
     private static func readAll(
-        _ stream: UnsafeMutablePointer<GInputStream>, _ target: Target
+        _ stream: UnsafeMutablePointer<GInputStream>, _ target: RoomLink
     ) throws(SnapshotClientError) -> [UInt8] {
         var body: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 64 * 1024)
@@ -85,7 +84,9 @@ public struct SnapshotClient: Sendable {
         }
     }
 
-    private static func failure(_ error: inout UnsafeMutablePointer<GError>?, _ target: Target) -> SnapshotClientError {
+    private static func failure(
+        _ error: inout UnsafeMutablePointer<GError>?, _ target: RoomLink
+    ) -> SnapshotClientError {
         defer { g_clear_error(&error) }
         return .unreachable(target.host, reason: error.map { String(cString: $0.pointee.message) } ?? "no reason given")
     }
@@ -94,45 +95,14 @@ public struct SnapshotClient: Sendable {
         let line = body.prefix(200).prefix { $0 >= 0x20 }
         return String(decoding: line, as: UTF8.self)
     }
+}
 
-    /// The parts of a link.
-    private struct Target {
-        /// `http://HOST:PORT`
-        let origin: String
-        let isSecure: Bool
-        /// The host alone.
-        let name: String
-        let port: UInt16
-        /// `HOST:PORT`, for messages.
-        let host: String
-        let room: String
-        let token: String
-        let password: String?
-
-        init(_ link: String) throws(SnapshotClientError) {
-            guard let parts = URLComponents(string: link), let scheme = parts.scheme?.lowercased(),
-                scheme == "http" || scheme == "https", let name = parts.percentEncodedHost, !name.isEmpty,
-                parts.user == nil, parts.port.map({ (1...65535).contains($0) }) ?? true
-            else { throw .notALink(link) }
-            host = parts.port.map { "\(name):\($0)" } ?? name
-            origin = "\(scheme)://\(host)"
-            isSecure = scheme == "https"
-            self.name = name
-            port = UInt16(exactly: parts.port ?? (isSecure ? 443 : 80)) ?? 0
-            let fragment = (parts.fragment ?? "").split(
-                separator: ",", maxSplits: 2, omittingEmptySubsequences: false)
-            room = fragment.first.map(String.init) ?? ""
-            token = fragment.count > 1 ? String(fragment[1]) : ""
-            password = fragment.count > 2 ? String(fragment[2]) : nil
-            guard token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { throw .notALink(link) }
-        }
-
-        func address(of format: SnapshotFormat, track: String?) -> String {
-            let wanted = [("room", room.isEmpty ? nil : room), ("track", track)]
-            let query = wanted.compactMap { name, value in value.map { "\(name)=\(PercentCoding.encode($0))" } }
-            let words = query.isEmpty ? "" : "?" + query.joined(separator: "&")
-            return "\(origin)/snapshot.\(format.rawValue)\(words)"
-        }
+extension RoomLink {
+    fileprivate func address(of format: SnapshotFormat, track: String?) -> String {
+        let wanted = [("room", room.isEmpty ? nil : room), ("track", track)]
+        let query = wanted.compactMap { name, value in value.map { "\(name)=\(PercentCoding.encode($0))" } }
+        let words = query.isEmpty ? "" : "?" + query.joined(separator: "&")
+        return "\(origin)/snapshot.\(format.rawValue)\(words)"
     }
 }
 
