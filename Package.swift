@@ -319,10 +319,19 @@ let package = Package(
                 "ByteCoding", "CGLib", "CLinux", "Clocks", "MediaTypes", "Processes", "STUN",
                 "ScreenRelayKit", "SecureTransport", "Signalling", "Threading", "WebRTC",
             ]),
+        // What a viewer without a browser does. Of the host it has only the recorder of a track, and the client of the
+        // pushes over WebRTC.
+        shell(
+            "Programs", "Viewing",
+            [
+                "ByteCoding", "Clocks", "CodecTable", "CommandLine", "Exporting", "Ingest", "MediaFiles",
+                "MediaSessions", "MediaTypes", "OutputLife", "OutputSettings", "RecordingFiles", "Replaying", "STUN",
+                "Threading", "VideoDecoding", "WebRTC", "WebRTCPushing",
+            ]),
         shell(
             "Programs", "Commands",
             [
-                "Clocks", "ByteCoding", "Diagnosis", "LockOrder", "QRCodes",
+                "Clocks", "ByteCoding", "Diagnosis", "LockOrder", "QRCodes", "Viewing",
                 "CLinux", "CaptureLink", "CommandLine", "ScreenRelayKit", "Ingest", "LinkTransport", "SecureTransport",
                 "Signalling", "STUN",
                 "Threading", "Recording", "RecordingFiles", "Replaying", "Inspection", "Exporting", "MediaFiles",
@@ -498,6 +507,7 @@ let package = Package(
                 "ByteCoding", "Commands", "CommandLine", "MediaTypes", "OutputLife", "Pushing", "ScreenRelayKit",
                 "TestSupport", "Threading",
             ]),
+        tests("ViewingTests", ["Viewing", "H264", "MediaTypes"]),
         tests(
             "DiagnosisTests",
             ["Diagnosis", "MediaTypes", "STUN", "ScreenRelayKit", "SecureTransport", "Signalling", "TestSupport"],

@@ -11,7 +11,7 @@ from .peers import FFmpeg
 from .processes import free_port
 from .recipes import share
 from .running import run, words_here
-from .stage import START, Screenrelay
+from .stage import SIZE, START, Screenrelay
 
 PASSWORD = "sesame"
 #: Seconds until a reader is started once more.
@@ -139,6 +139,20 @@ def inspect_link(stage, command, limit):
                 stage.environment)
     shown = one.wait(lambda when, line: when if "picture" in line else None, one.begun + limit, "picture")
     return shown - one.begun, ""
+
+
+def view(stage, command, limit):
+    """A viewer without a browser, of the share or of a recording, for some seconds."""
+    recording(stage, "screen.srr", limit)
+    place = stage.share.place.replace("://", "://%s@" % stage.share.token, 1)
+    text = command.text.replace("https://TOKEN@HOST/PATH", "%s/whep/%s" % (place, stage.share.room)).replace(
+        "rtsp://viewer:TOKEN@HOST:8554/screen", stage.share.rtsp)
+    with open(os.path.join(stage.folder, "link.txt"), "w") as file:
+        file.write(stage.share.link + "\n")
+    said = run(stage, text + ("" if "--seconds" in text else " --seconds 5"), limit)
+    if "%dx%d" % SIZE not in said and '"width":%d,"height":%d' % SIZE not in said:
+        raise Failure("it said: " + said)
+    return None, "said the picture's size"
 
 
 def recording(stage, name, limit):

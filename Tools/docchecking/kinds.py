@@ -20,6 +20,7 @@ SLOW = r"^(Tools/quickstart|swift build)\b"
 BLOCKS = [
     (r"^(ffplay|mpv) .*rtsp://", recipes.player),
     (r"^screenrelay snapshot |\| screenrelay snapshot ", recipes.snapshot),
+    (r"^screenrelay view |\| screenrelay view ", apart.view),
     (r"^screenrelay share .*--join ", apart.join),
     (r"^screenrelay share .*--record ", apart.record_share),
     (r"^screenrelay share .*--password$", apart.password),

@@ -41,7 +41,7 @@ final class WebClient {
         var status: UInt32 { soup_message_get_status(message.pointer).rawValue }
         var location: String? { header("Location") }
         var retryAfter: String? { header("Retry-After") }
-        /// Whether a host of ours asks for the room's password, or for another one.
+        /// Whether our own host asks for the room's password, or for another one.
         var wantsPassword: Bool { header("X-Room-Password") != nil }
         /// All `Link` headers, joined by commas.
         var links: String? {

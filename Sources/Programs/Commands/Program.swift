@@ -9,7 +9,7 @@ public enum Program {
         program: name,
         summary: "Shares an X screen with web browsers: everyone who has the invite link can watch it.",
         version: programVersion,
-        commands: commandsWithSettings + [DoctorCommand.command.withSettings] + Control.commands
+        commands: commandsWithSettings + [ViewCommand.command, DoctorCommand.command.withSettings] + Control.commands
             + SetupCommands.commands,
         namedGroups: [PushOption.group],
         firstCommands: ["share", "link", "status", "pause", "doctor"])
@@ -33,6 +33,7 @@ public enum Program {
                 case SoundLauncher.command.name: SoundLauncher.run(options)
                 case ReplayCommand.command.name: try ReplayCommand.run(options)
                 case SnapshotCommand.command.name: try SnapshotCommand.run(options)
+                case ViewCommand.command.name: try ViewCommand.run(options)
                 case InspectCommand.command.name: try InspectCommand.run(options)
                 case ExportCommand.command.name: try ExportCommand.run(options)
                 default: try SetupCommands.run(command, options) ?? Control.run(command, options)

@@ -12,7 +12,7 @@ extension EndToEnd {
             ["screenrelay", "export"], ["screenrelay", "rooms"], ["screenrelay", "remove"], ["screenrelay", "config"],
             ["screenrelay", "man"], ["screenrelay", "completion"], ["screenrelay", "systemd-unit"],
             ["screenrelay-capture"], ["screenrelay", "sound"], ["screenrelay", "mute"], ["screenrelay", "unmute"],
-            ["screenrelay-sound"], ["screenrelay", "doctor"],
+            ["screenrelay-sound"], ["screenrelay", "doctor"], ["screenrelay", "view"],
         ]
 
         @Test("--help tells all on standard output, in lines of 80 columns at most", arguments: commands)

@@ -12,6 +12,9 @@ extension EndToEnd {
 
         static let mistakes = [
             Mistake("screenrelay shar", 64, says: "'shar'", "did you mean share?"),
+            Mistake("screenrelay view http://127.0.0.1:8080/#a,b", 64, says: "--no-window"),
+            Mistake("screenrelay view --no-window ftp://a/b", 64, says: "ftp", "rtsp"),
+            Mistake("screenrelay view --no-window --track t a.srr", 64, says: "track", "invite link"),
             Mistake("screenrelay frob", 64, says: "'frob'", "share", "snapshot"),
             Mistake("screenrelay share --frob", 64, says: "--frob", "screenrelay share --help"),
             Mistake("screenrelay share --bitrat=4M --frames 3", 64, says: "--frames", "screenrelay share --help"),

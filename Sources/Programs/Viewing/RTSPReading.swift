@@ -1,0 +1,56 @@
+import Clocks
+import MediaFiles
+import MediaTypes
+import Threading
+import VideoDecoding
+
+/// Reads a stream over RTSP, on a thread of its own.
+final class RTSPReading: ViewConnection {
+    let inbox: Mailbox<ViewEvent>
+    private let connection = MediaConnection()
+    private let thread: NamedThread
+
+    /// How long the server may take to learn of the end.
+    private static let farewell = Interval.seconds(2)
+
+    /// Begins to connect. Throws if the system has no thread or descriptor left.
+    init(_ url: String) throws(ViewEnd) {
+        guard let inbox = Mailbox<ViewEvent>() else { throw .noResources }
+        let connection = connection
+        let started = NamedThread("rtsp", blocksSignals: true) {
+            inbox.post(.ended(Self.read(url, connection, into: inbox)))
+        }
+        guard let thread = started else { throw .noResources }
+        (self.inbox, self.thread) = (inbox, thread)
+    }
+
+    deinit { connection.abandon() }
+
+    private static func read(_ url: String, _ connection: MediaConnection, into inbox: Mailbox<ViewEvent>) -> ViewEnd {
+        do throws(MediaFileError) {
+            let reader = try MediaReader(address: url, connection: connection)
+            if let other = reader.otherCodec {
+                let traits = other.traits.isEmpty ? "" : " \(other.traits.joined(separator: ", "))"
+                return ViewEnd("the stream is \(other.name)\(traits), which can't be viewed", .badData, mayPass: false)
+            }
+            inbox.post(.connected)
+            while let piece = try reader.next() {
+                guard case .frame(let frame) = piece.content else { continue }
+                inbox.post(ViewedFrame(coded: frame.withoutCaptureTime, codec: .h264, arrival: .now()))
+            }
+            return ViewEnd("the stream has ended")
+        } catch {
+            let isDenied = error == .permissionDenied
+            return ViewEnd("the stream can't be read: \(error)", isDenied ? .permission : .unavailable)
+        }
+    }
+
+    func requestKeyFrame() {}
+
+    func abandon() { connection.abandon() }
+
+    func close() {
+        connection.abandon()
+        thread.join(until: .now() + Self.farewell)
+    }
+}

@@ -1,0 +1,77 @@
+public import CommandLine
+import MediaTypes
+import Threading
+
+/// What arrives from what is viewed, in order.
+enum ViewEvent: Sendable {
+    /// The connection is there, or the file is open.
+    case connected
+    case frame(ViewedFrame)
+    /// Frames are missing here: those after it can't be decoded before a key frame.
+    case gap
+    /// Nothing follows.
+    case ended(ViewEnd)
+}
+
+/// A frame that arrived.
+struct ViewedFrame: Sendable {
+    /// The frame. Its capture time is on this machine's clock, or nil if it isn't known.
+    let coded: CodedFrame
+    let codec: TrackFormat.Codec
+    let arrival: MonotonicTime
+    /// The number of packets that were lost on this connection so far.
+    var lostPackets = 0
+}
+
+/// Why viewing, or a connection of it, is over.
+public struct ViewEnd: Error, Sendable {
+    /// One line for people, without secrets; nil if nothing went wrong.
+    public let reason: String?
+    /// The program's exit code.
+    public let exitCode: ExitCode
+    /// Whether another connection may go better.
+    let mayPass: Bool
+
+    init(_ reason: String, _ exitCode: ExitCode = .unavailable, mayPass: Bool = true) {
+        self.reason = reason
+        self.exitCode = exitCode
+        self.mayPass = mayPass
+    }
+
+    private init() {
+        reason = nil
+        exitCode = .success
+        mayPass = false
+    }
+
+    /// What was asked for is done.
+    static let done = ViewEnd()
+    /// The system has no thread or descriptor left.
+    static let noResources = ViewEnd("the system has no thread or descriptor left", .system, mayPass: false)
+}
+
+/// One connection to what is viewed, or one reading of a file.
+protocol ViewConnection: AnyObject {
+    /// What has arrived.
+    var inbox: Mailbox<ViewEvent> { get }
+    /// Asks the sender for a key frame, if it can be asked.
+    func requestKeyFrame()
+    /// Ends it without waiting.
+    func abandon()
+    /// Ends it as its protocol requires, which takes a few seconds at most.
+    func close()
+}
+
+extension Mailbox where Item == ViewEvent {
+    /// How many events may wait: a few seconds of pictures.
+    private static var limit: Int { 256 }
+
+    /// Adds a frame. If the decoder is too slow, the frames that wait are left out.
+    func post(_ frame: ViewedFrame) {
+        post(.frame(frame)) { waiting in
+            guard waiting.count >= Self.limit else { return }
+            waiting.removeAll { if case .frame = $0 { true } else { false } }
+            waiting.append(.gap)
+        }
+    }
+}

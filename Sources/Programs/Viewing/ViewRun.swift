@@ -1,0 +1,208 @@
+import Clocks
+import CommandLine
+import Glibc
+public import Ingest
+public import MediaTypes
+import STUN
+public import Threading
+import VideoDecoding
+import WebRTC
+
+/// Views one place until it ends, or until told to stop: connects, decodes, reports once a second, and connects again
+/// when a connection that has brought pictures is lost. For one thread, which ``run()`` keeps.
+public final class ViewRun {
+    /// How it is viewed.
+    public struct Settings {
+        /// How long to view; nil until stopped.
+        public var duration: Interval?
+        /// Whether each second is reported as JSON instead of text for people.
+        public var isJSON = false
+        /// Records what arrives; nil if nothing is recorded.
+        public var recorder: LinkRecorder?
+
+        public init() {}
+    }
+
+    private enum Phase {
+        case connecting, playing
+        /// Another connection is tried at the deadline.
+        case waiting
+    }
+
+    /// The longest time for connecting.
+    private static let connectTimeout = Interval.seconds(15)
+    private static let minWait = Interval.milliseconds(500)
+    private static let maxWait = Interval.seconds(8)
+
+    private let place: ViewPlace
+    private let settings: Settings
+    /// A signalfd for what ends the program.
+    private let signals: Int32
+    /// Writes a line; false if it can't be written.
+    private let output: (String) -> Bool
+    private let log: EventLog
+
+    private var media: MediaServer?
+    private var connection: (any ViewConnection)?
+    private var phase = Phase.connecting
+    /// When the phase ends by itself.
+    private var deadline = MonotonicTime.distantFuture
+    private var wait = ViewRun.minWait
+    private var decoder: (any FrameDecoder)?
+    private var gate = RandomAccessGate(isClosed: true)
+    private var recording: ViewRecording?
+    private var figures = ViewFigures(now: .now())
+
+    /// - Parameters:
+    ///   - signals: a descriptor of `signalDescriptor(for:)`, whose signals end the run.
+    ///   - output: writes a line of figures, and returns whether that was possible.
+    public init(
+        _ place: ViewPlace, _ settings: Settings, signals: Int32, log: EventLog, output: @escaping (String) -> Bool
+    ) {
+        (self.place, self.settings, self.signals) = (place, settings, signals)
+        (self.log, self.output) = (log, output)
+    }
+
+    /// Views until the end. Returns why it is over.
+    public func run() -> ViewEnd {
+        let begun = MonotonicTime.now()
+        let end = settings.duration.map { begun + $0 } ?? .distantFuture
+        var reportDue = begun + .seconds(1)
+        var result = open()
+        while result == nil {
+            var entries = [pollfd(signals), pollfd(connection?.inbox.wake.descriptor ?? -1)]
+            waitForEvents(&entries, until: min(reportDue, end, deadline))
+            if takeSignal(from: signals) != nil { result = .done }
+            if entries[1].isReady { connection?.inbox.wake.consume() }
+            for event in connection?.inbox.take() ?? [] where result == nil { result = handle(event) }
+            let now = MonotonicTime.now()
+            if now >= deadline { result = result ?? pass() }
+            if now >= reportDue {
+                reportDue = max(reportDue + .seconds(1), now)
+                if !report(at: now) { result = result ?? .done }
+            }
+            if now >= end {
+                result = result ?? (figures.pictures > 0 ? .done : ViewEnd("no picture has come", .unavailable))
+            }
+        }
+        connection?.close()
+        media?.stop()
+        return result ?? .done
+    }
+
+    private func report(at now: MonotonicTime) -> Bool {
+        let state: ViewSecond.State =
+            switch phase {
+            case .connecting: .connecting
+            case .playing: .playing
+            case .waiting: .waiting
+            }
+        let second = figures.take(state, at: now)
+        return output(settings.isJSON ? second.json : second.text)
+    }
+
+    // MARK: Connections
+
+    private func open() -> ViewEnd? {
+        (decoder, gate) = (nil, RandomAccessGate(isClosed: true))
+        do throws(ViewEnd) {
+            connection = try connect()
+        } catch {
+            return error
+        }
+        phase = .connecting
+        deadline = MonotonicTime.now() + Self.connectTimeout
+        return nil
+    }
+
+    private func connect() throws(ViewEnd) -> any ViewConnection {
+        switch place.kind {
+        case .server(let server): return try WHEPConnection(to: server, by: try mediaServer())
+        case .stream(let url): return try RTSPReading(url)
+        case .recording(let path): return try RecordingReading(path)
+        }
+    }
+
+    /// The server of our own sessions, of which there is one at a time. It takes no connections.
+    private func mediaServer() throws(ViewEnd) -> MediaServer {
+        if let media { return media }
+        var configuration = MediaServerConfiguration(bind: .unspecified(.ipv6), sessionLimit: 4)
+        configuration.takesConnections = false
+        configuration.processorLimit = 1
+        do throws(WebRTCError) {
+            let made = try MediaServer(configuration, log: .silent)
+            media = made
+            return made
+        } catch {
+            throw ViewEnd("\(error)", .system, mayPass: false)
+        }
+    }
+
+    /// Does what is due at the deadline.
+    private func pass() -> ViewEnd? {
+        switch phase {
+        case .connecting: ended(ViewEnd("no connection within \(Self.connectTimeout.milliseconds / 1000) s"))
+        case .waiting: open()
+        case .playing: nil
+        }
+    }
+
+    private func handle(_ event: ViewEvent) -> ViewEnd? {
+        switch event {
+        case .connected:
+            let now = MonotonicTime.now()
+            (phase, deadline) = (.playing, .distantFuture)
+            figures.connected(at: now)
+            recording = settings.recorder.map { ViewRecording($0, at: now) }
+            return nil
+        case .frame(let frame): return show(frame)
+        case .gap:
+            gate.close()
+            connection?.requestKeyFrame()
+            return nil
+        case .ended(let end): return ended(end)
+        }
+    }
+
+    /// Returns `end` unless another connection is to be tried.
+    private func ended(_ end: ViewEnd) -> ViewEnd? {
+        connection?.abandon()
+        connection = nil
+        guard figures.pictures > 0, end.mayPass else { return end }
+        log.warning("\(end.reason ?? "the connection has ended"); trying again")
+        // Many viewers that lose one host must not come back to it at once.
+        phase = .waiting
+        deadline = MonotonicTime.now() + wait + Interval.milliseconds(Int64.random(in: 0...250))
+        wait = min(wait * 2, Self.maxWait)
+        return nil
+    }
+
+    // MARK: Pictures
+
+    private func show(_ frame: ViewedFrame) -> ViewEnd? {
+        figures.arrived(frame)
+        recording?.record(frame)
+        guard frame.codec.kind == .video, gate.passes(isRandomAccess: frame.coded.isRandomAccess) else { return nil }
+        do throws(VideoDecodingError) {
+            let decoder = try self.decoder(for: frame.codec)
+            let before = decoder.pictureCount
+            try decoder.decode(frame.coded, copying: false)
+            guard decoder.pictureCount > before else { return nil }
+            figures.decoded(frame, size: frame.coded.format?.size, at: .now())
+            wait = Self.minWait
+        } catch {
+            guard error.wantsKeyFrame else { return ViewEnd("\(error)", .badData, mayPass: false) }
+            log.debug("\(error)")
+            gate.close()
+            connection?.requestKeyFrame()
+        }
+        return nil
+    }
+
+    private func decoder(for codec: TrackFormat.Codec) throws(VideoDecodingError) -> any FrameDecoder {
+        if let decoder { return decoder }
+        let made = try codec.makeDecoder()
+        decoder = made
+        return made
+    }
+}

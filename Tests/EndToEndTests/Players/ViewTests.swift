@@ -1,0 +1,119 @@
+import BrowserDriver
+import FoundationEssentials
+import Glibc
+import MediaTypes
+import Processes
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// `screenrelay view`, which watches without a browser.
+    @Suite("view", .enabled(if: EndToEnd.isPossible))
+    struct ViewTests {
+        private static let command = ["view", "--no-window", "--stats", "json"]
+        private static let size = PictureSize(width: 320, height: 240)
+
+        /// The seconds that a viewer has reported.
+        private func seconds(in output: String) -> [JSONValue] {
+            output.split(separator: "\n").compactMap { line in
+                try? JSONDecoder().decode(JSONValue.self, from: Data(line.utf8))
+            }
+        }
+
+        /// Waits for a second with pictures, among those after the first `count`.
+        @discardableResult
+        private func waitForPictures(
+            _ viewer: RunningProgram, after count: Int = 0, withDelay: Bool = false
+        ) throws -> JSONValue {
+            try eventually("pictures") {
+                if let status = viewer.child.poll() { throw ProgramEnded(status: status, log: viewer.log) }
+                return seconds(in: viewer.output).dropFirst(count).first { second in
+                    (second["pictures"].number ?? 0) >= 1 && (!withDelay || second["delay"].number != nil)
+                }
+            }
+        }
+
+        @Test("an invite link: pictures of the shared size, their delay, and a session that the host sees end")
+        func room() throws {
+            let desktop = try SharedDesktop(size: Self.size)
+            defer { desktop.stop() }
+            let viewer = try RunningProgram("screenrelay", Self.command + [desktop.link])
+            let second = try waitForPictures(viewer, withDelay: true)
+            #expect(second["state"].string == "playing")
+            #expect(second["width"].int == 320 && second["height"].int == 240)
+            #expect((second["bitRate"].int ?? 0) > 1000 && second["lostPackets"].int == 0)
+            // A busy machine may be slow, but no delay is negative or of another clock.
+            #expect((0..<5000).contains(second["delay"].number ?? -1))
+            viewer.child.terminate(SIGTERM)
+            #expect(viewer.child.wait(within: .seconds(30)) == .exited(0))
+            #expect(!viewer.log.contains(desktop.link))
+            try desktop.host.waitForLog("a player left")
+        }
+
+        @Test("what is recorded can be viewed and inspected")
+        func recording() throws {
+            let desktop = try SharedDesktop(size: Self.size)
+            defer { desktop.stop() }
+            let file = desktop.folder.file("seen.srr")
+            let words = ["screenrelay"] + Self.command
+            let recorded = try CommandLineRun(words + ["--seconds", "5", "--record", file, desktop.link])
+            #expect(recorded.status == .exited(0), "\(recorded.errorOutput)")
+            #expect(try CommandLineRun(["screenrelay", "inspect", "--summary", file]).status == .exited(0))
+            let played = try CommandLineRun(words + [file])
+            #expect(played.status == .exited(0), "\(played.errorOutput)")
+            let second = try #require(seconds(in: played.output).first { ($0["pictures"].number ?? 0) >= 1 })
+            #expect(second["width"].int == 320 && second["height"].int == 240 && second["delay"].isNull)
+            let again = try CommandLineRun(words + ["--seconds", "1", "--record", file, desktop.link])
+            #expect(again.status == .exited(73) && again.errorLine?.contains("--record") == true)
+        }
+
+        @Test("an RTSP address")
+        func rtsp() throws {
+            let desktop = try SharedDesktop(options: ["--rtsp", "0"], size: Self.size)
+            defer { desktop.stop() }
+            let line = try eventually("the RTSP address") {
+                desktop.host.output.split(separator: "\n").first { $0.contains("rtsp://") }
+            }
+            let url = try #require(line.split(separator: " ").last).description
+            let second = try waitForPictures(RunningProgram("screenrelay", Self.command + [url]))
+            #expect(second["width"].int == 320 && second["height"].int == 240)
+        }
+
+        @Test("a wrong token, a room that isn't there and a host that isn't there are told in one line")
+        func refusals() throws {
+            let desktop = try SharedDesktop(size: Self.size)
+            defer { desktop.stop() }
+            let nobody = "http://127.0.0.1:\(try freePort())/#screen,Sesam"
+            for (link, code, words) in [
+                (desktop.link + "x", 77, "refuses the token (401)"),
+                (desktop.link.replacing("#screen,", with: "#nowhere,"), 77, "refuses the token (401)"),
+                (nobody, 69, "screenrelay: "),
+            ] as [(String, Int32, String)] {
+                let run = try CommandLineRun(["screenrelay"] + Self.command + ["--seconds", "60", link])
+                #expect(run.status == .exited(code), "\(run.errorOutput)")
+                #expect(run.errorLine?.contains(words) == true, "\(run.errorOutput)")
+                let token = try #require(link.split(separator: ",").last)
+                #expect(!run.errorOutput.contains(token))
+            }
+            let file = try CommandLineRun(["screenrelay"] + Self.command + [desktop.folder.file("none.srr")])
+            #expect(file.status == .exited(66))
+        }
+
+        @Test("a host that is killed and comes back is viewed again", .timeLimit(.minutes(5)))
+        func hostKilled() throws {
+            let folder = try TemporaryFolder()
+            let desktop = try SharedDesktop(
+                apart: .hostFirst,
+                hostOptions: ["--listen", "127.0.0.1:\(try freePort())", "--token-file", folder.file("token")])
+            defer { desktop.stop() }
+            let viewer = try RunningProgram("screenrelay", Self.command + [desktop.link])
+            try waitForPictures(viewer)
+            desktop.host.child.terminate(SIGKILL)
+            #expect(desktop.host.child.wait(within: .seconds(2)) == .signaled(SIGKILL))
+            try viewer.waitForLog("trying again")
+            let count = seconds(in: viewer.output).count
+            try desktop.restartHost()
+            try waitForPictures(viewer, after: count, withDelay: true)
+        }
+    }
+}
