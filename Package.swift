@@ -324,9 +324,9 @@ let package = Package(
         shell(
             "Programs", "Viewing",
             [
-                "ByteCoding", "Clocks", "CodecTable", "CommandLine", "Exporting", "Ingest", "MediaFiles",
-                "MediaSessions", "MediaTypes", "OutputLife", "OutputSettings", "RecordingFiles", "Replaying", "STUN",
-                "Threading", "VideoDecoding", "WebRTC", "WebRTCPushing",
+                "CLinux", "CXCB", "ByteCoding", "Clocks", "CodecTable", "ColorConversion", "CommandLine", "Exporting",
+                "Ingest", "MediaFiles", "MediaSessions", "MediaTypes", "OutputLife", "OutputSettings",
+                "RecordingFiles", "Replaying", "STUN", "Threading", "VideoDecoding", "WebRTC", "WebRTCPushing",
             ]),
         shell(
             "Programs", "Commands",

@@ -142,14 +142,14 @@ def inspect_link(stage, command, limit):
 
 
 def view(stage, command, limit):
-    """A viewer without a browser, of the share or of a recording, for some seconds."""
+    """A viewer without a browser, of the share or of a recording, for some seconds; it reports with a window, too."""
     recording(stage, "screen.srr", limit)
     place = stage.share.place.replace("://", "://%s@" % stage.share.token, 1)
     text = command.text.replace("https://TOKEN@HOST/PATH", "%s/whep/%s" % (place, stage.share.room)).replace(
         "rtsp://viewer:TOKEN@HOST:8554/screen", stage.share.rtsp)
     with open(os.path.join(stage.folder, "link.txt"), "w") as file:
         file.write(stage.share.link + "\n")
-    said = run(stage, text + ("" if "--seconds" in text else " --seconds 5"), limit)
+    said = run(stage, text + ("" if "--seconds" in text else " --seconds 5 --stats text"), limit)
     if "%dx%d" % SIZE not in said and '"width":%d,"height":%d' % SIZE not in said:
         raise Failure("it said: " + said)
     return None, "said the picture's size"

@@ -3,18 +3,21 @@ import CommandLine
 import Glibc
 public import Ingest
 public import MediaTypes
-import STUN
 public import Threading
 import VideoDecoding
-import WebRTC
 
-/// Views one place until it ends, or until told to stop: connects, decodes, reports once a second, and connects again
-/// when a connection that has brought pictures is lost. For one thread, which ``run()`` keeps.
+/// Views one place until it ends, until its window is closed, or until told to stop: connects, decodes, shows, reports
+/// once a second, and connects again when a connection that has brought pictures is lost. For one thread, which
+/// ``run()`` keeps.
 public final class ViewRun {
     /// How it is viewed.
     public struct Settings {
         /// How long to view; nil until stopped.
         public var duration: Interval?
+        /// Whether the pictures are shown in a window.
+        public var showsWindow = false
+        /// The X display of the window; nil for DISPLAY's.
+        public var display: String?
         /// Whether each second is reported as JSON instead of text for people.
         public var isJSON = false
         /// Records what arrives; nil if nothing is recorded.
@@ -42,7 +45,6 @@ public final class ViewRun {
     private let output: (String) -> Bool
     private let log: EventLog
 
-    private var media: MediaServer?
     private var connection: (any ViewConnection)?
     private var phase = Phase.connecting
     /// When the phase ends by itself.
@@ -51,6 +53,9 @@ public final class ViewRun {
     private var decoder: (any FrameDecoder)?
     private var gate = RandomAccessGate(isClosed: true)
     private var recording: ViewRecording?
+    private var window: ViewWindow?
+    /// The newest picture, if it isn't shown yet.
+    private var picture: I420Picture?
     private var figures = ViewFigures(now: .now())
 
     /// - Parameters:
@@ -68,13 +73,16 @@ public final class ViewRun {
         let begun = MonotonicTime.now()
         let end = settings.duration.map { begun + $0 } ?? .distantFuture
         var reportDue = begun + .seconds(1)
-        var result = open()
+        var result = openWindow() ?? open()
         while result == nil {
-            var entries = [pollfd(signals), pollfd(connection?.inbox.wake.descriptor ?? -1)]
+            var entries = [
+                pollfd(signals), pollfd(connection?.inbox.wake.descriptor ?? -1), pollfd(window?.descriptor ?? -1),
+            ]
             waitForEvents(&entries, until: min(reportDue, end, deadline))
             if takeSignal(from: signals) != nil { result = .done }
             if entries[1].isReady { connection?.inbox.wake.consume() }
             for event in connection?.inbox.take() ?? [] where result == nil { result = handle(event) }
+            result = result ?? updateWindow()
             let now = MonotonicTime.now()
             if now >= deadline { result = result ?? pass() }
             if now >= reportDue {
@@ -86,7 +94,6 @@ public final class ViewRun {
             }
         }
         connection?.close()
-        media?.stop()
         return result ?? .done
     }
 
@@ -99,6 +106,32 @@ public final class ViewRun {
             }
         let second = figures.take(state, at: now)
         return output(settings.isJSON ? second.json : second.text)
+    }
+
+    // MARK: The window
+
+    private func openWindow() -> ViewEnd? {
+        guard settings.showsWindow else { return nil }
+        do throws(ViewEnd) {
+            window = try ViewWindow(display: settings.display)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Shows the newest picture, and handles what has happened to the window.
+    private func updateWindow() -> ViewEnd? {
+        guard let window else { return nil }
+        if let picture {
+            window.show(picture)
+            self.picture = nil
+        }
+        return switch window.handleEvents() {
+        case .open: nil
+        case .closed: .done
+        case .lost: ViewEnd("the X server went away")
+        }
     }
 
     // MARK: Connections
@@ -117,24 +150,9 @@ public final class ViewRun {
 
     private func connect() throws(ViewEnd) -> any ViewConnection {
         switch place.kind {
-        case .server(let server): return try WHEPConnection(to: server, by: try mediaServer())
-        case .stream(let url): return try RTSPReading(url)
-        case .recording(let path): return try RecordingReading(path)
-        }
-    }
-
-    /// The server of our own sessions, of which there is one at a time. It takes no connections.
-    private func mediaServer() throws(ViewEnd) -> MediaServer {
-        if let media { return media }
-        var configuration = MediaServerConfiguration(bind: .unspecified(.ipv6), sessionLimit: 4)
-        configuration.takesConnections = false
-        configuration.processorLimit = 1
-        do throws(WebRTCError) {
-            let made = try MediaServer(configuration, log: .silent)
-            media = made
-            return made
-        } catch {
-            throw ViewEnd("\(error)", .system, mayPass: false)
+        case .server(let server): try WHEPConnection(to: server)
+        case .stream(let url): try RTSPReading(url)
+        case .recording(let path): try RecordingReading(path)
         }
     }
 
@@ -186,8 +204,9 @@ public final class ViewRun {
         do throws(VideoDecodingError) {
             let decoder = try self.decoder(for: frame.codec)
             let before = decoder.pictureCount
-            try decoder.decode(frame.coded, copying: false)
+            let pictures = try decoder.decode(frame.coded, copying: window != nil)
             guard decoder.pictureCount > before else { return nil }
+            picture = pictures.last ?? picture
             figures.decoded(frame, size: frame.coded.format?.size, at: .now())
             wait = Self.minWait
         } catch {

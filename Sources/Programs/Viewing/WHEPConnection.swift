@@ -3,13 +3,14 @@ import CodecTable
 import MediaSessions
 import MediaTypes
 import OutputLife
+import STUN
 import Synchronization
 import Threading
 import WebRTC
 import WebRTCPushing
 
-/// A viewer's session with a WHEP endpoint: the requests by a ``ServerConnection``, the media by a session of our own
-/// ``MediaServer``.
+/// A viewer's session with a WHEP endpoint: the requests by a ``ServerConnection``, the media by the only session of a
+/// ``MediaServer``. Each session has a UDP port of its own, because servers take one address for one session.
 final class WHEPConnection: ViewConnection, PublishedFrameReceiver, Sendable {
     /// How long the server may be silent before another connection is tried: two requests, each sent at least twice.
     private static let timeout = Interval.milliseconds(2_500)
@@ -27,9 +28,18 @@ final class WHEPConnection: ViewConnection, PublishedFrameReceiver, Sendable {
         var isOver = false
     }
 
-    /// Begins to connect. Throws if the system has no thread or descriptor left.
-    init(to server: WebRTCServer, by media: MediaServer) throws(ViewEnd) {
+    /// Begins to connect. Throws if the system has no port, thread or descriptor left.
+    init(to server: WebRTCServer) throws(ViewEnd) {
         guard let inbox = Mailbox<ViewEvent>() else { throw .noResources }
+        var configuration = MediaServerConfiguration(bind: .unspecified(.ipv6), sessionLimit: 1)
+        configuration.takesConnections = false
+        configuration.processorLimit = 1
+        let media: MediaServer
+        do throws(WebRTCError) {
+            media = try MediaServer(configuration, log: .silent)
+        } catch {
+            throw ViewEnd("\(error)", .system, mayPass: false)
+        }
         (self.inbox, self.media) = (inbox, media)
         let offer = media.offerToView()
         let made = ServerConnection(server, offer: offer.text) { [weak self] event in self?.take(event, offer) }
@@ -106,6 +116,7 @@ final class WHEPConnection: ViewConnection, PublishedFrameReceiver, Sendable {
 
     func close() {
         let connection = finish()
+        media.stop()
         connection?.close()
         connection?.join(until: .now() + Self.farewell)
     }

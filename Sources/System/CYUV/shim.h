@@ -13,4 +13,6 @@
 static inline const struct YuvConstants *shim_yvu_601(void) { return &kYvuI601Constants; }
 static inline const struct YuvConstants *shim_yvu_601_full(void) { return &kYvuJPEGConstants; }
 static inline const struct YuvConstants *shim_yvu_709_full(void) { return &kYvuF709Constants; }
+static inline const struct YuvConstants *shim_yuv_601(void) { return &kYuvI601Constants; }
+static inline const struct YuvConstants *shim_yuv_601_full(void) { return &kYuvJPEGConstants; }
 static inline const struct YuvConstants *shim_yuv_709_full(void) { return &kYuvF709Constants; }

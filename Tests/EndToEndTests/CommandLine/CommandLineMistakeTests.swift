@@ -12,7 +12,8 @@ extension EndToEnd {
 
         static let mistakes = [
             Mistake("screenrelay shar", 64, says: "'shar'", "did you mean share?"),
-            Mistake("screenrelay view http://127.0.0.1:8080/#a,b", 64, says: "--no-window"),
+            Mistake("screenrelay view --no-window --display :7 a.srr", 64, says: "--display :7", "--no-window"),
+            Mistake("screenrelay view --display :9999 a.srr", 69, says: ":9999", "--no-window"),
             Mistake("screenrelay view --no-window ftp://a/b", 64, says: "ftp", "rtsp"),
             Mistake("screenrelay view --no-window --track t a.srr", 64, says: "track", "invite link"),
             Mistake("screenrelay frob", 64, says: "'frob'", "share", "snapshot"),

@@ -3,6 +3,7 @@ import FoundationEssentials
 import Glibc
 import MediaTypes
 import Processes
+import TestScene
 import TestSupport
 import Testing
 
@@ -48,6 +49,33 @@ extension EndToEnd {
             #expect(viewer.child.wait(within: .seconds(30)) == .exited(0))
             #expect(!viewer.log.contains(desktop.link))
             try desktop.host.waitForLog("a player left")
+        }
+
+        @Test(
+            "a window has the shared picture, in its own size or fitted to a smaller screen, and ends with 0 if closed",
+            arguments: [1, 2])
+        func window(division: Int) throws {
+            let desktop = try SharedDesktop()
+            defer { desktop.stop() }
+            let size = PictureSize(width: 640 / division, height: 480 / division)
+            let other = try VirtualScreen(size)
+            defer { other.close() }
+            let viewer = try RunningProgram("screenrelay", ["view", "--display", other.name, desktop.link])
+            let client = try DisplayClient(other.name)
+            let picture = try eventually("the patches in the window") { () -> ScenePicture? in
+                if let status = viewer.child.poll() { throw ProgramEnded(status: status, log: viewer.log) }
+                let seen = client.pixels(of: size).flatMap {
+                    ScenePicture(bytes: $0, width: size.width, height: size.height, bytesPerPixel: 4)
+                }
+                guard let seen, let first = PatchScene.color(ofPatch: 0, in: seen) else { return nil }
+                let drawn = PatchScene.patches[0].color
+                let parts = [(first.red, drawn.red), (first.green, drawn.green), (first.blue, drawn.blue)]
+                return parts.allSatisfy { abs(Int($0.0) - Int($0.1)) <= 8 } ? seen : nil
+            }
+            expectPatches(in: picture, "the window")
+            #expect(viewer.output.isEmpty)
+            client.close(client.topWindow(at: (x: size.width / 2, y: size.height / 2)))
+            #expect(viewer.child.wait(within: .seconds(30)) == .exited(0))
         }
 
         @Test("what is recorded can be viewed and inspected")

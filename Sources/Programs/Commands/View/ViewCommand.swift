@@ -7,7 +7,7 @@ import RecordingFiles
 import Threading
 import Viewing
 
-/// `screenrelay view`: receives a room, a stream or a recording without a browser.
+/// `screenrelay view`: shows a room, a stream or a recording without a browser.
 enum ViewCommand {
     /// How each second is reported.
     private enum Statistics: String, CaseIterable, Sendable {
@@ -16,13 +16,18 @@ enum ViewCommand {
 
     static let command = Command(
         name: "view",
-        summary: "Receives a room, a WHEP or RTSP stream or a recording without a browser, and reports what arrives.",
+        summary: "Shows a room, a WHEP or RTSP stream or a recording in a window, without a browser.",
         options: [
-            Option(long: "no-window", help: "decode and report without showing anything; required so far"),
+            Option(
+                long: "display", short: "d", value: .required("NAME"),
+                help: "the X display of the window (default: DISPLAY)"),
+            Option(long: "no-window", help: "decode and report without showing anything"),
             Option(
                 long: "stats", value: .required("FORMAT"),
-                help: "how each second is reported on standard output: text for people, or json, one object per line",
-                default: Statistics.text.rawValue, choices: Statistics.allCases.map(\.rawValue)),
+                help:
+                    "report each second on standard output: as text for people, or as json, one object per line "
+                    + "(default: text with --no-window, else nothing)",
+                choices: Statistics.allCases.map(\.rawValue)),
             Option(
                 long: "seconds", short: "s", value: .required("NUMBER"),
                 help: "end after this many seconds; the exit status is 69 if no picture has come (default: until "
@@ -43,6 +48,7 @@ enum ViewCommand {
                 RoomLinkOperand.help + "; or the address of a WHEP endpoint, https://TOKEN@HOST/PATH, an rtsp:// URL, "
                 + "or the name of a recording"),
         examples: [
+            Example("screenrelay view 'http://127.0.0.1:8080/#screen,TOKEN'", "Shows the room in a window."),
             Example(
                 "screenrelay link | screenrelay view - --no-window",
                 "Reports delay, frame rate, bit rate and losses once a second."),
@@ -52,10 +58,13 @@ enum ViewCommand {
         ])
 
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
-        guard options.has("no-window") else {
-            throw UsageError("--no-window is required: pictures can't be shown in a window yet")
+        let showsWindow = !options.has("no-window")
+        let display = try options.value("display", as: .text)
+        if !showsWindow, let display {
+            throw UsageError("--display \(display): there is no window with --no-window; leave one out")
         }
-        let statistics: Statistics = try options.required("stats", as: .choice)
+        let statistics = try options.value("stats", as: ValueFormat<Statistics>.choice)
+        let reports = statistics != nil || !showsWindow
         let level: EventLog.Level = try options.required("log", as: .choice)
         let seconds = try options.value("seconds", as: .integer(1...86_400, what: "number of seconds"))
         let track = try options.value("track", as: .text)
@@ -71,6 +80,7 @@ enum ViewCommand {
         var settings = ViewRun.Settings()
         settings.duration = seconds.map { Interval.seconds(Int64($0)) }
         settings.isJSON = statistics == .json
+        (settings.showsWindow, settings.display) = (showsWindow, display)
         if let path {
             do throws(RecordingFileError) {
                 settings.recorder = try LinkRecorder(path: path, log: log)
@@ -78,7 +88,10 @@ enum ViewCommand {
                 return Program.fail("--record: \(error)", ExitCode(error.kind))
             }
         }
-        let end = ViewRun(place, settings, signals: signals, log: log) { StandardStreams.print($0 + "\n") }.run()
+        let run = ViewRun(place, settings, signals: signals, log: log) { line in
+            !reports || StandardStreams.print(line + "\n")
+        }
+        let end = run.run()
         settings.recorder?.close()
         if let reason = end.reason { return Program.fail(reason, end.exitCode) }
         return end.exitCode.rawValue

@@ -1,0 +1,69 @@
+import CXCB
+import Glibc
+
+/// The keys of a window, by the keyboard's codes when it was opened.
+struct WindowKeys {
+    /// What a key does.
+    enum Action {
+        case fit, actual, toggleFullScreen, leaveFullScreen
+    }
+
+    private let first: UInt8
+    /// How many keysyms there are for each code.
+    private let levels: Int
+    private let symbols: [UInt32]
+
+    init(_ connection: OpaquePointer, _ setup: UnsafePointer<xcb_setup_t>) {
+        first = setup.pointee.min_keycode
+        let count = setup.pointee.max_keycode &- first &+ 1
+        let reply = xcb_get_keyboard_mapping_reply(
+            connection, xcb_get_keyboard_mapping(connection, first, count), nil)
+        defer { free(reply) }
+        guard let reply else {
+            (levels, symbols) = (0, [])
+            return
+        }
+        levels = Int(reply.pointee.keysyms_per_keycode)
+        symbols = Array(
+            UnsafeBufferPointer(
+                start: xcb_get_keyboard_mapping_keysyms(reply),
+                count: Int(xcb_get_keyboard_mapping_keysyms_length(reply))))
+    }
+
+    /// What the key with this code does, with Shift or without: some keyboards have digits only with it.
+    func action(of code: UInt8) -> Action? {
+        guard code >= first, levels > 0 else { return nil }
+        let start = Int(code - first) * levels
+        for symbol in symbols.dropFirst(start).prefix(min(levels, 2)) {
+            switch symbol {
+            case 0x77, 0x30: return .fit
+            case 0x31: return .actual
+            case 0x66: return .toggleFullScreen
+            case 0xFF1B: return .leaveFullScreen
+            default: continue
+            }
+        }
+        return nil
+    }
+}
+
+/// The names of what the window and its manager tell each other.
+struct WindowAtoms {
+    let protocols: xcb_atom_t
+    let deleteWindow: xcb_atom_t
+    let state: xcb_atom_t
+    let fullScreen: xcb_atom_t
+
+    init(_ connection: OpaquePointer) {
+        func atom(_ name: String) -> xcb_atom_t {
+            let cookie = xcb_intern_atom(connection, 0, UInt16(clamping: name.utf8.count), name)
+            let reply = xcb_intern_atom_reply(connection, cookie, nil)
+            defer { free(reply) }
+            return reply?.pointee.atom ?? 0
+        }
+        protocols = atom("WM_PROTOCOLS")
+        deleteWindow = atom("WM_DELETE_WINDOW")
+        state = atom("_NET_WM_STATE")
+        fullScreen = atom("_NET_WM_STATE_FULLSCREEN")
+    }
+}
