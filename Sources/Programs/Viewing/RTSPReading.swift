@@ -1,4 +1,5 @@
 import Clocks
+import CommandLine
 import MediaFiles
 import MediaTypes
 import Threading

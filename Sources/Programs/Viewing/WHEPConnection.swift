@@ -1,5 +1,6 @@
 import Clocks
 import CodecTable
+import CommandLine
 import MediaSessions
 import MediaTypes
 import OutputLife

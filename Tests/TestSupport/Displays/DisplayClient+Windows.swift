@@ -2,7 +2,7 @@ public import CXCB
 import Glibc
 public import MediaTypes
 
-/// What a window manager and somebody who looks at the screen do.
+/// What a window manager asks for, and what the screen shows.
 extension DisplayClient {
     /// The pixels of the screen, each of four bytes: red, green, blue and one without a meaning. Nil if there are none.
     public func pixels(of size: PictureSize) -> [UInt8]? {
