@@ -71,9 +71,12 @@ struct OfferTests {
         #expect(session.media.map(\.direction) == [.recvonly, .recvonly])
         #expect(session.media.map { $0.codecs.map(\.name) } == [["H264", "rtx", "H264", "rtx"], ["opus"]])
         #expect(!offer.text.contains("a=ssrc") && !session.isICELite)
+        #expect(session.media.allSatisfy { $0.extensions.map(\.id) == [1] })
+        #expect(session.media[0].codecs[0].feedback == ["nack", "nack pli", "transport-cc"])
 
         for hasSound in [false, true] {
             var host = AnswerTests.local
+            host.takesCongestionFeedback = true
             if hasSound {
                 host.streams.append(LocalStream(kind: .audio, ssrc: 3, rtxSSRC: 4, trackID: "screen-sound"))
             }
@@ -83,7 +86,8 @@ struct OfferTests {
             #expect(media.sections.map(\.kind) == kinds)
             #expect(media.sections[0].formats.map(\.payloadType) == [106, 108])
             #expect(media.sections[0].formats.map(\.rtxPayloadType) == [107, 109])
-            #expect(media.sections[0].format.feedback == [.nack, .pli])
+            #expect(media.sections[0].format.feedback == [.nack, .pli, .transportWide])
+            #expect(media.sections.allSatisfy { $0.extensions.transportNumber == 1 })
             #expect(media.dtlsRole == .client, "the host waits for DTLS unless it knows where the offer is from")
         }
     }

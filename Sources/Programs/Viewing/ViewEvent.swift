@@ -11,6 +11,9 @@ enum ViewEvent: Sendable {
     case gap
     /// Nothing follows.
     case ended(ViewEnd)
+
+    /// The frame, if it is one.
+    var frame: ViewedFrame? { if case .frame(let frame) = self { frame } else { nil } }
 }
 
 /// A frame that arrived.
@@ -65,12 +68,15 @@ protocol ViewConnection: AnyObject {
 extension Mailbox where Item == ViewEvent {
     /// How many events may wait: a few seconds of pictures.
     private static var limit: Int { 256 }
+    /// How many bytes their frames may have.
+    private static var byteLimit: Int { 32 << 20 }
 
     /// Adds a frame. If the decoder is too slow, the frames that wait are left out.
     func post(_ frame: ViewedFrame) {
         post(.frame(frame)) { waiting in
-            guard waiting.count >= Self.limit else { return }
-            waiting.removeAll { if case .frame = $0 { true } else { false } }
+            let byteCount = waiting.reduce(0) { $0 + ($1.frame?.coded.bytes.count ?? 0) }
+            guard waiting.count >= Self.limit || byteCount > Self.byteLimit else { return }
+            waiting.removeAll { $0.frame != nil }
             waiting.append(.gap)
         }
     }

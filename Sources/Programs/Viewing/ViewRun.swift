@@ -81,7 +81,10 @@ public final class ViewRun {
             waitForEvents(&entries, until: min(reportDue, end, deadline))
             if takeSignal(from: signals) != nil { result = .done }
             if entries[1].isReady { connection?.inbox.wake.consume() }
-            for event in connection?.inbox.take() ?? [] where result == nil { result = handle(event) }
+            // What follows a connection's end is not the next connection's.
+            for event in connection?.inbox.take() ?? [] where result == nil && connection != nil {
+                result = handle(event)
+            }
             result = result ?? updateWindow()
             let now = MonotonicTime.now()
             if now >= deadline { result = result ?? pass() }
@@ -90,7 +93,7 @@ public final class ViewRun {
                 if !report(at: now) { result = result ?? .done }
             }
             if now >= end {
-                result = result ?? (figures.pictures > 0 ? .done : ViewEnd("no picture has come", .unavailable))
+                result = result ?? (figures.pictures > 0 ? ViewEnd.done : ViewEnd("no picture has come"))
             }
         }
         connection?.close()
@@ -202,7 +205,7 @@ public final class ViewRun {
         recording?.record(frame)
         guard frame.codec.kind == .video, gate.passes(isRandomAccess: frame.coded.isRandomAccess) else { return nil }
         do throws(VideoDecodingError) {
-            let decoder = try self.decoder(for: frame.codec)
+            let decoder = try openDecoder(for: frame.codec)
             let before = decoder.pictureCount
             let pictures = try decoder.decode(frame.coded, copying: window != nil)
             guard decoder.pictureCount > before else { return nil }
@@ -218,7 +221,7 @@ public final class ViewRun {
         return nil
     }
 
-    private func decoder(for codec: TrackFormat.Codec) throws(VideoDecodingError) -> any FrameDecoder {
+    private func openDecoder(for codec: TrackFormat.Codec) throws(VideoDecodingError) -> any FrameDecoder {
         if let decoder { return decoder }
         let made = try codec.makeDecoder()
         decoder = made

@@ -4,9 +4,9 @@ import MediaTypes
 struct MediaNegotiation {
     /// The peer's whole description.
     let session: SessionDescription
-    /// Whether the peer is a publisher, which sends the media in one format, and we receive it.
+    /// Whether the peer sends the media and we receive it.
     var isReceiving = false
-    /// Whether the peer sends us the media that we view, in any of the formats that we have offered.
+    /// Whether we then receive it in each format that we have offered and the peer has, instead of in one.
     var isViewing = false
     /// Whether we have offered 4:4:4, or may answer with it.
     var includes444 = true
@@ -63,7 +63,7 @@ struct MediaNegotiation {
         guard ["UDP/TLS/RTP/SAVPF", "UDP/TLS/RTP/SAVP", "RTP/SAVPF", "RTP/SAVP"].contains(section.transport) else {
             throw .unsupportedTransport(section.transport)
         }
-        if isReceiving || isViewing {
+        if isReceiving {
             guard section.direction.sends else { throw .notSending(section.direction) }
         } else {
             guard section.direction.receives else { throw .notReceiving(section.direction) }
@@ -85,19 +85,20 @@ struct MediaNegotiation {
         isReceiving ? .estimatedBitRate : takesCongestionFeedback ? [] : .congestion
     }
 
-    /// The formats that the section and we have in common, at least one. If we receive, it is exactly one, and it has
-    /// no RED. Sound has no RTX: its packets are sent again unchanged.
+    /// The formats that the section and we have in common, at least one. Of a publisher, it is exactly one. What we
+    /// receive has no RED. Sound has no RTX: its packets are sent again unchanged.
     private func formats(of section: MediaDescription) throws(SDPError) -> [NegotiatedSection.Format] {
+        let takesOne = isReceiving && !isViewing
         var agreed: [NegotiatedSection.Format] = []
         var refusal: SDPError?
         let codecs = section.trackKind.map { TrackFormat.Codec.all(of: $0) } ?? []
-        for codec in codecs where !isReceiving || agreed.isEmpty {
+        for codec in codecs where !takesOne || agreed.isEmpty {
             let negotiation = codec.negotiation
             let clockRate = TrackFormat(codec: codec).clockRate.hertz
             let listed = section.codecs.filter { $0.isNamed(negotiation.encodingName) && $0.clockRate == clockRate }
             guard !listed.isEmpty else { continue }
             do throws(SDPError) {
-                let chosen = try isReceiving ? [negotiation.received(from: listed)] : negotiation.sent(to: listed)
+                let chosen = try takesOne ? [negotiation.received(from: listed)] : negotiation.sent(to: listed)
                 agreed += chosen.filter { includes444 || $0.1.track.chroma != .yuv444 }.map { offered, form in
                     NegotiatedSection.Format(
                         payloadType: offered.payloadType,

@@ -39,14 +39,15 @@ public struct Offer: Sendable, Equatable {
         (self.kinds, self.isReceiving, self.includes444) = (kinds, isReceiving, includes444)
         takesCongestionFeedback = local.takesCongestionFeedback
         isICELite = local.isICELite
+        // Of what we receive, we report on the path transport-wide, and ask for key frames with PLI.
+        let useless: NegotiatedSection.Feedback =
+            isReceiving ? [.fir, .estimatedBitRate] : local.takesCongestionFeedback ? [] : .congestion
         var lines = local.sessionLines(bundle: kinds.map(Self.mid))
         for kind in kinds {
-            var formats = Self.formats(of: kind, includes444: includes444, beginningWith: start, local)
-            if isReceiving {
-                for index in formats.indices {
-                    formats[index].redPayloadType = nil
-                    formats[index].feedback.remove(.fir)
-                }
+            var formats = Self.formats(of: kind, includes444: includes444, beginningWith: start)
+            for index in formats.indices {
+                if isReceiving { formats[index].redPayloadType = nil }
+                formats[index].feedback.subtract(useless)
             }
             // The first section of a bundle has the candidates of all (RFC 9143 section 7.2.1).
             lines += Self.lines(
@@ -65,10 +66,8 @@ public struct Offer: Sendable, Equatable {
 
     /// The formats that we offer for `kind`, with payload types that no other kind has.
     private static func formats(
-        of kind: TrackFormat.Kind, includes444: Bool, beginningWith start: CodedFrame?, _ local: LocalDescription
+        of kind: TrackFormat.Kind, includes444: Bool, beginningWith start: CodedFrame?
     ) -> [NegotiatedSection.Format] {
-        let feedback = NegotiatedSection.Feedback.about(kind).subtracting(
-            local.takesCongestionFeedback ? [] : .congestion)
         let forms = TrackFormat.Codec.all(of: kind).flatMap { $0.negotiation.offered(beginningWith: start) }.filter {
             includes444 || $0.track.chroma != .yuv444
         }
@@ -77,7 +76,7 @@ public struct Offer: Sendable, Equatable {
             NegotiatedSection.Format(
                 payloadType: payloadType, rtxPayloadType: kind == .video ? payloadType + 1 : nil,
                 redPayloadType: kind == .audio ? payloadType + 1 : nil, track: form.track,
-                parameters: form.parameters, feedback: feedback)
+                parameters: form.parameters, feedback: .about(kind))
         }
     }
 
@@ -96,8 +95,10 @@ public struct Offer: Sendable, Equatable {
         if isVideo, stream != nil { lines.append(MediaDescription.receiverRoundTripLine) }
         lines += local.transportLines(setup: .actpass)
         if hasCandidates { lines += local.candidateLines }
-        // A receiver needs none of our header extensions.
-        guard let stream else { return lines + formats.flatMap(\.lines) }
+        // A receiver needs only the extension that it reports on.
+        guard let stream else {
+            return lines + ["a=extmap:1 \(ExtensionURI.transportNumber)"] + formats.flatMap(\.lines)
+        }
         // In one bundle, an extension has the same number everywhere (RFC 9143 section 6).
         let extensions = ExtensionURI.all.filter {
             $0.uri != ExtensionURI.corruptionDetection
@@ -122,7 +123,7 @@ public struct Offer: Sendable, Equatable {
         else { throw .answerDoesNotFitOffer }
         guard !first.isRejected else { throw kinds.first == .audio ? .soundRejected : .videoRejected }
         return try MediaNegotiation(
-            session: answer, isViewing: isReceiving, includes444: includes444,
+            session: answer, isReceiving: isReceiving, isViewing: isReceiving, includes444: includes444,
             takesCongestionFeedback: takesCongestionFeedback
         ).negotiate(first, withSound: kinds == [.video, .audio], role: Self.role)
     }

@@ -40,8 +40,6 @@ extension MediaServer {
         var local = localDescription(in: loop, sending: [])
         // The server may be ICE-lite.
         local.isICELite = false
-        // We send no feedback about the path.
-        local.takesCongestionFeedback = false
         return ViewingOffer(offer: Offer(receivingAs: local), local: local, loop: loop)
     }
 
