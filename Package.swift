@@ -324,9 +324,10 @@ let package = Package(
         shell(
             "Programs", "Viewing",
             [
-                "CLinux", "CXCB", "ByteCoding", "Clocks", "CodecTable", "ColorConversion", "CommandLine", "Exporting",
-                "Ingest", "MediaFiles", "MediaSessions", "MediaTypes", "OutputLife", "OutputSettings",
-                "RecordingFiles", "Replaying", "STUN", "Threading", "VideoDecoding", "WebRTC", "WebRTCPushing",
+                "AudioCoding", "CLinux", "CXCB", "ByteCoding", "Clocks", "CodecTable", "ColorConversion",
+                "CommandLine", "Exporting", "Ingest", "MediaFiles", "MediaSessions", "MediaTypes", "Opus",
+                "OutputLife", "OutputSettings", "Processes", "RecordingFiles", "Replaying", "STUN", "Threading",
+                "VideoDecoding", "WebRTC", "WebRTCPushing",
             ]),
         shell(
             "Programs", "Commands",

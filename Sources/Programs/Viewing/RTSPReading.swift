@@ -2,6 +2,7 @@ import Clocks
 import CommandLine
 import MediaFiles
 import MediaTypes
+import Opus
 import Threading
 import VideoDecoding
 
@@ -36,8 +37,14 @@ final class RTSPReading: ViewConnection {
             }
             inbox.post(.connected)
             while let piece = try reader.next() {
-                guard case .frame(let frame) = piece.content else { continue }
-                inbox.post(ViewedFrame(coded: frame.withoutCaptureTime, codec: .h264, arrival: .now()))
+                switch piece.content {
+                case .frame(let frame):
+                    inbox.post(ViewedFrame(coded: frame.withoutCaptureTime, codec: .h264, arrival: .now()))
+                case .sound(let packet) where reader.sound?.codec == "opus":
+                    guard let frame = CodedFrame(opus: packet.bytes, captureTime: nil) else { continue }
+                    inbox.post(ViewedFrame(coded: frame, codec: .opus, arrival: .now()))
+                case .packet, .sound: continue
+                }
             }
             return ViewEnd("the stream has ended")
         } catch {

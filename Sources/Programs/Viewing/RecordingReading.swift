@@ -2,11 +2,12 @@ import Clocks
 import CommandLine
 import Exporting
 import MediaTypes
+import Opus
 import RecordingFiles
 import Replaying
 import Threading
 
-/// Reads the pictures of a recording at the recorded pace, on a thread of its own.
+/// Reads the pictures and the sound of a recording at the recorded pace, on a thread of its own.
 final class RecordingReading: ViewConnection {
     let inbox: Mailbox<ViewEvent>
     private let stop: Stop
@@ -28,6 +29,12 @@ final class RecordingReading: ViewConnection {
         func set() {
             flag.set()
             wake.signal()
+        }
+
+        /// Returns true at `time`, or false if the thread is to end.
+        func wait(until time: MonotonicTime) -> Bool {
+            while !flag.isSet, MonotonicTime.now() < time { wake.wait(until: time) }
+            return !flag.isSet
         }
     }
 
@@ -70,16 +77,17 @@ final class RecordingReading: ViewConnection {
         return damage.map { ViewEnd($0, .badData, mayPass: false) } ?? .done
     }
 
-    /// Passes on the pictures that are complete, each when it is due.
+    /// Passes on the pictures and the sound that are complete, each when it is due.
     private static func pass(
         _ pictures: inout TimedPictures, _ pace: inout ReplayPace, until stop: Stop, into inbox: Mailbox<ViewEvent>
     ) {
-        while let picture = pictures.next() {
-            let due = pace.due(picture.time, now: .now())
-            while !stop.flag.isSet, MonotonicTime.now() < due { stop.wake.wait(until: due) }
-            if stop.flag.isSet { return }
+        while let picture = pictures.next(), stop.wait(until: pace.due(picture.time, now: .now())) {
             inbox.post(
                 ViewedFrame(coded: picture.frame.withoutCaptureTime, codec: picture.codec, arrival: .now()))
+        }
+        while let sound = pictures.nextSound(), stop.wait(until: pace.due(sound.time, now: .now())) {
+            guard let frame = CodedFrame(opus: sound.packet, captureTime: nil) else { continue }
+            inbox.post(ViewedFrame(coded: frame, codec: .opus, arrival: .now()))
         }
     }
 

@@ -18,6 +18,8 @@ public final class ViewRun {
         public var showsWindow = false
         /// The X display of the window; nil for DISPLAY's.
         public var display: String?
+        /// The path of screenrelay-sound, which plays the sound; nil if none is played.
+        public var soundProgram: String?
         /// Whether each second is reported as JSON instead of text for people.
         public var isJSON = false
         /// Records what arrives; nil if nothing is recorded.
@@ -54,6 +56,8 @@ public final class ViewRun {
     private var gate = RandomAccessGate(isClosed: true)
     private var recording: ViewRecording?
     private var window: ViewWindow?
+    private var sound: SoundPlayer?
+    private var hasTriedSound = false
     /// The newest picture, if it isn't shown yet.
     private var picture: I420Picture?
     private var figures = ViewFigures(now: .now())
@@ -198,11 +202,12 @@ public final class ViewRun {
         return nil
     }
 
-    // MARK: Pictures
+    // MARK: Sound and pictures
 
     private func show(_ frame: ViewedFrame) -> ViewEnd? {
         figures.arrived(frame)
         recording?.record(frame)
+        if frame.codec == .opus { play(frame) }
         guard frame.codec.kind == .video, gate.passes(isRandomAccess: frame.coded.isRandomAccess) else { return nil }
         do throws(VideoDecodingError) {
             let decoder = try openDecoder(for: frame.codec)
@@ -219,6 +224,18 @@ public final class ViewRun {
             connection?.requestKeyFrame()
         }
         return nil
+    }
+
+    private func play(_ frame: ViewedFrame) {
+        if !hasTriedSound, let program = settings.soundProgram {
+            hasTriedSound = true
+            do throws(ViewEnd) {
+                sound = try SoundPlayer(program)
+            } catch {
+                log.warning("no sound is played: \(error.reason ?? "")")
+            }
+        }
+        sound?.play(frame.coded)
     }
 
     private func openDecoder(for codec: TrackFormat.Codec) throws(VideoDecodingError) -> any FrameDecoder {

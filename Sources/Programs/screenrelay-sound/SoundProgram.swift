@@ -26,6 +26,7 @@ enum SoundProgram {
                 if options.has("check") {
                     return SoundReport.show(try options.required("source", as: .choice), program: program)
                 }
+                if options.has("play") { return play() }
                 // This precedes the log, whose descriptors could have the number of a link that wasn't inherited.
                 let configuration = try settings(options)
                 var sandbox = options.sandbox(for: configuration.link)
@@ -36,6 +37,17 @@ enum SoundProgram {
                 if sandbox != nil { LineWriter.standardError.hold() }
                 return capture(configuration, sandbox, log: .standardError(program: program, level: level))
             })
+    }
+
+    /// Plays what `screenrelay view` passes on.
+    private static func play() -> ExitCode {
+        do throws(AudioError) {
+            try SoundPlayback.play(from: STDIN_FILENO)
+            return .success
+        } catch {
+            StandardStreams.printError("\(error)", program: program)
+            return ExitCode(error.kind)
+        }
     }
 
     private static func settings(_ options: ParsedOptions) throws(UsageError) -> AudioConfiguration {

@@ -7,6 +7,7 @@
 #include <pulse/operation.h>
 #include <pulse/proplist.h>
 #include <pulse/sample.h>
+#include <pulse/simple.h>
 #include <pulse/stream.h>
 #include <pulse/subscribe.h>
 

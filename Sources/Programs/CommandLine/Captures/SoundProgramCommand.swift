@@ -12,6 +12,9 @@ extension Command {
             Option(
                 long: "check", help: "for 'screenrelay doctor': report whether there are default devices to share",
                 isHidden: true),
+            Option(
+                long: "play", help: "for 'screenrelay view': play the samples that standard input has",
+                isHidden: true),
             EventLog.option(default: .info),
         ] + Confinement.options,
         examples: [

@@ -21,7 +21,8 @@ enum ViewCommand {
             Option(
                 long: "display", short: "d", value: .required("NAME"),
                 help: "the X display of the window (default: DISPLAY)"),
-            Option(long: "no-window", help: "decode and report without showing anything"),
+            Option(long: "no-window", help: "decode and report without showing or playing anything"),
+            Option(long: "mute", help: "play no sound"),
             Option(
                 long: "stats", value: .required("FORMAT"),
                 help:
@@ -81,6 +82,10 @@ enum ViewCommand {
         settings.duration = seconds.map { Interval.seconds(Int64($0)) }
         settings.isJSON = statistics == .json
         (settings.showsWindow, settings.display) = (showsWindow, display)
+        if showsWindow, !options.has("mute") {
+            settings.soundProgram = ProgramBeside.sound.path
+            if settings.soundProgram == nil { log.warning("no sound is played: \(ProgramBeside.sound.missing)") }
+        }
         if let path {
             do throws(RecordingFileError) {
                 settings.recorder = try LinkRecorder(path: path, log: log)
