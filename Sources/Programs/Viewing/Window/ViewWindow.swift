@@ -32,6 +32,8 @@ final class ViewWindow {
     private var mode = Mode.fit
     private var picture: I420Picture?
     private var image: WindowImage?
+    /// Whether something has changed since the last drawing.
+    private var needsDrawing = false
     private var isClosed = false
 
     /// Connects to `display`, or to DISPLAY's if it is nil. Throws if there is no such display, or if its pixels can't
@@ -82,27 +84,28 @@ final class ViewWindow {
     func show(_ picture: I420Picture) {
         self.picture = picture
         if size == nil { open(for: picture.size) }
-        draw()
+        needsDrawing = true
     }
 
-    /// Handles everything that the server has sent. Call it after each wait: answers to other requests may bring it.
+    /// Handles everything that the server has sent, and draws. Call it after each wait and each picture: answers to
+    /// other requests may bring events. A server that is too slow for all pictures gets the newest.
     func handleEvents() -> State {
-        var needsDrawing = false
+        var needsClearing = false
         while let event = xcb_poll_for_event(connection) {
             defer { free(event) }
             let bytes = UnsafeRawPointer(event)
             switch Int32(event.pointee.response_type & 0x7F) {
-            case XCB_EXPOSE: needsDrawing = true
+            case XCB_EXPOSE: needsClearing = true
             case XCB_CONFIGURE_NOTIFY:
                 let notice = bytes.loadUnaligned(as: xcb_configure_notify_event_t.self)
                 let new = PictureSize(width: Int(notice.width), height: Int(notice.height))
                 if new != size {
                     size = new
-                    needsDrawing = true
+                    needsClearing = true
                 }
             case XCB_KEY_PRESS:
                 press(bytes.loadUnaligned(as: xcb_key_press_event_t.self).detail)
-                needsDrawing = true
+                needsClearing = true
             case XCB_CLIENT_MESSAGE:
                 let message = bytes.loadUnaligned(as: xcb_client_message_event_t.self)
                 if message.type == atoms.protocols, message.data.data32.0 == atoms.deleteWindow { isClosed = true }
@@ -112,9 +115,14 @@ final class ViewWindow {
         }
         if isClosed { return .closed }
         guard xcb_connection_has_error(connection) == 0 else { return .lost }
-        if needsDrawing {
+        if needsClearing {
             // Around a picture that doesn't fill the window, something else may have been shown.
             xcb_clear_area(connection, 0, window, 0, 0, 0, 0)
+            xcb_flush(connection)
+            needsDrawing = true
+        }
+        if needsDrawing, image?.isDrawn() ?? true {
+            needsDrawing = false
             draw()
         }
         return .open

@@ -13,8 +13,8 @@ final class WindowImage {
     private let base: UnsafeMutableRawPointer
     /// The server's name for the shared memory; nil if there is none.
     private let segment: xcb_shm_seg_t?
-    /// Whether the server may still read the shared memory.
-    private var isBeingRead = false
+    /// The request whose reply tells that the server has drawn the image; nil if it has.
+    private var request: UInt32?
 
     private var stride: Int { size.width * 4 }
     private var byteCount: Int { stride * size.height }
@@ -33,6 +33,7 @@ final class WindowImage {
     }
 
     deinit {
+        if let request { xcb_discard_reply(connection, request) }
         if let segment {
             xcb_shm_detach(connection, segment)
             munmap(base, byteCount)
@@ -66,14 +67,21 @@ final class WindowImage {
         return false
     }
 
+    /// Whether the server has drawn the image, so that another one can be drawn. Doesn't wait for it.
+    func isDrawn() -> Bool {
+        guard let request else { return true }
+        var reply: UnsafeMutableRawPointer?
+        var error: UnsafeMutablePointer<xcb_generic_error_t>?
+        guard xcb_poll_for_reply(connection, request, &reply, &error) != 0 else { return false }
+        free(reply)
+        free(error)
+        self.request = nil
+        return true
+    }
+
     /// Draws `picture`, which has this image's size, with its top left corner at a place of the window; parts outside
-    /// of the window are cut off.
+    /// of the window are cut off. Only if the image ``isDrawn()``.
     func draw(_ picture: I420Picture, on window: xcb_window_t, _ context: xcb_gcontext_t, x: Int, y: Int) {
-        if isBeingRead {
-            // The reply comes after the server has done everything before it.
-            free(xcb_get_input_focus_reply(connection, xcb_get_input_focus(connection), nil))
-            isBeingRead = false
-        }
         guard picture.size == size, I420ToBGRX.write(picture, to: base, stride: stride) else { return }
         let format = UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue)
         let (width, height) = (UInt16(clamping: size.width), UInt16(clamping: size.height))
@@ -81,7 +89,6 @@ final class WindowImage {
             xcb_shm_put_image(
                 connection, window, context, width, height, 0, 0, width, height, Int16(clamping: x),
                 Int16(clamping: y), depth, format, 0, segment, 0)
-            isBeingRead = true
         } else {
             let room = Int(xcb_get_maximum_request_length(connection)) * 4 - 64
             let rows = max(1, room / stride)
@@ -94,6 +101,8 @@ final class WindowImage {
                     pixels.assumingMemoryBound(to: UInt8.self))
             }
         }
+        // The reply comes after the server has done everything before it.
+        request = xcb_get_input_focus(connection).sequence
         xcb_flush(connection)
     }
 
