@@ -64,18 +64,106 @@ extension EndToEnd {
             let client = try DisplayClient(other.name)
             let picture = try eventually("the patches in the window") { () -> ScenePicture? in
                 if let status = viewer.child.poll() { throw ProgramEnded(status: status, log: viewer.log) }
-                let seen = client.pixels(of: size).flatMap {
-                    ScenePicture(bytes: $0, width: size.width, height: size.height, bytesPerPixel: 4)
-                }
-                guard let seen, let first = PatchScene.color(ofPatch: 0, in: seen) else { return nil }
-                let drawn = PatchScene.patches[0].color
-                let parts = [(first.red, drawn.red), (first.green, drawn.green), (first.blue, drawn.blue)]
-                return parts.allSatisfy { abs(Int($0.0) - Int($0.1)) <= 8 } ? seen : nil
+                return patches(on: client, size)
             }
             expectPatches(in: picture, "the window")
             #expect(viewer.output.isEmpty)
             client.close(client.topWindow(at: (x: size.width / 2, y: size.height / 2)))
             #expect(viewer.child.wait(within: .seconds(30)) == .exited(0))
+        }
+
+        /// What the screen shows, if that is all of the scene, at any scale.
+        private func patches(on client: DisplayClient, _ size: PictureSize) -> ScenePicture? {
+            let seen = client.pixels(of: size).flatMap {
+                ScenePicture(bytes: $0, width: size.width, height: size.height, bytesPerPixel: 4)
+            }
+            guard let seen, let first = PatchScene.color(ofPatch: 0, in: seen) else { return nil }
+            let drawn = PatchScene.patches[0].color
+            let parts = [(first.red, drawn.red), (first.green, drawn.green), (first.blue, drawn.blue)]
+            return parts.allSatisfy { abs(Int($0.0) - Int($0.1)) <= 8 } ? seen : nil
+        }
+
+        @Test("the keys 1 and w show the picture in its own size, and fitted again")
+        func keys() throws {
+            let desktop = try SharedDesktop()
+            defer { desktop.stop() }
+            let screen = try VirtualScreen(Self.size)
+            defer { screen.close() }
+            let viewer = try RunningProgram("screenrelay", ["view", "--display", screen.name, desktop.link])
+            let client = try DisplayClient(screen.name)
+            // Without a window manager, keys are the window's under the pointer.
+            client.warp(to: (x: 160, y: 120))
+            try eventually("all of the scene", holds: { patches(on: client, Self.size) != nil })
+            client.type(key: 10)
+            // The scene's pixel 164, 124 is in its green patch.
+            let corner = (4 * Self.size.width + 4) * 4
+            try eventually(
+                "only its middle",
+                holds: {
+                    guard let seen = client.pixels(of: Self.size), seen.count > corner + 2 else { return false }
+                    return seen[corner] < 16 && seen[corner + 1] > 240 && seen[corner + 2] < 16
+                })
+            client.type(key: 25)
+            try eventually("all of the scene again", holds: { patches(on: client, Self.size) != nil })
+            #expect(viewer.child.poll() == nil)
+        }
+
+        @Test("a room's password is a part of its link, and a missing or wrong one is told")
+        func password() throws {
+            let folder = try TemporaryFolder()
+            let file = try folder.write("password", Array("sesame\n".utf8))
+            let desktop = try SharedDesktop(options: ["--password-file", file], size: Self.size)
+            defer { desktop.stop() }
+            for link in [desktop.link, desktop.link + ",barley"] {
+                let run = try CommandLineRun(["screenrelay"] + Self.command + ["--seconds", "60", link])
+                #expect(run.status == .exited(77) && run.errorLine?.contains("password") == true, "\(run.errorOutput)")
+                #expect(!run.errorOutput.contains("barley"))
+            }
+            try waitForPictures(RunningProgram("screenrelay", Self.command + [desktop.link + ",sesame"]))
+        }
+
+        @Test(
+            "what is lost on the way is sent again",
+            .disabled(if: LossyNetwork.obstacle != nil, "no network of our own: \(LossyNetwork.obstacle ?? "")"))
+        func loss() throws {
+            let network = try LossyNetwork(losingFrom: LossyNetwork.mediaPort)
+            let desktop = try SharedDesktop(
+                scene: ["--fps", "60"], options: ["--fps", "60", "--udp-port", "\(LossyNetwork.mediaPort)"],
+                inside: network)
+            defer { desktop.stop() }
+            let viewer = try RunningProgram("screenrelay", Self.command + [desktop.link], prefix: network.prefix)
+            try eventually("lost datagrams", holds: { try network.lostDatagrams() >= 10 })
+            try waitForPictures(viewer, after: seconds(in: viewer.output).count)
+            let givenUp = seconds(in: viewer.output).reduce(0) { $0 + ($1["lostPackets"].int ?? 0) }
+            let lost = try network.lostDatagrams()
+            #expect(givenUp < lost / 2, "\(givenUp) of \(lost) packets")
+        }
+
+        @Test(
+            "the sound is played, unless it is muted", .timeLimit(.minutes(5)),
+            .enabled(if: PulseServer.isAvailable && builtProgram("screenrelay-sound") != nil))
+        func sound() throws {
+            let folders = try [TemporaryFolder(), TemporaryFolder()]
+            let (shared, heard) = try (PulseServer(in: folders[0]), PulseServer(in: folders[1]))
+            let desktop = try SharedDesktop(
+                options: ["--sound", "desktop"], size: Self.size, prefix: ["env", "PULSE_SERVER=\(shared.address)"])
+            defer { desktop.stop() }
+            let player = try shared.playTone()
+            let screen = try VirtualScreen(Self.size)
+            defer { screen.close() }
+            func view(_ options: [String]) throws -> RunningProgram {
+                try RunningProgram(
+                    "screenrelay", ["view", "--display", screen.name, "--stats", "json"] + options + [desktop.link],
+                    prefix: ["env", "PULSE_SERVER=\(heard.address)"])
+            }
+            let muted = try view(["--mute"])
+            try waitForPictures(muted)
+            let silence = try heard.recorded()
+            #expect(ToneFit(440, in: silence).amplitude < 0.01)
+            muted.stop()
+            let viewer = try view([])
+            try eventually("the tone", holds: { try ToneFit(440, in: heard.recorded()).amplitude > 0.3 })
+            #expect(viewer.stop() == .exited(0) && player.poll() == nil)
         }
 
         @Test("what is recorded can be viewed and inspected")

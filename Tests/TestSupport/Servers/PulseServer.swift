@@ -6,7 +6,7 @@ public import Processes
 public final class PulseServer {
     /// Whether the server and its tools are installed.
     public static var isAvailable: Bool {
-        ["pulseaudio", "pactl", "paplay"].allSatisfy { ProgramLookup.path(of: $0) != nil }
+        ["pulseaudio", "pactl", "paplay", "parec"].allSatisfy { ProgramLookup.path(of: $0) != nil }
     }
 
     /// What clients connect to.
@@ -62,6 +62,29 @@ public final class PulseServer {
     /// Plays a sine of 440 Hz for a minute, at half the full amplitude.
     public func playTone(channelCount: Int = 2, on sink: String? = nil) throws -> ChildProcess {
         try play(tone(440, seconds: 60, channelCount: channelCount), channelCount: channelCount, on: sink)
+    }
+
+    /// What the sink `out` plays in the next half second: samples of one channel at 48 kHz.
+    public func recorded() throws -> [Float] {
+        let path = folder.file("\(now().nanoseconds).raw")
+        var launch = Launch(
+            "parec",
+            [
+                "--server=\(address)", "--device=out.monitor", "--raw", "--format=float32le", "--rate=48000",
+                "--channels=1", "--latency-msec=50", path,
+            ])
+        launch.environment = Self.environment(folder)
+        launch.standardError = .text(limit: 1 << 16)
+        let recorder = try ChildProcess(launch)
+        defer { recorder.stop(within: .zero) }
+        let count = 24_000
+        return try eventually("half a second of sound") {
+            let bytes = (try? fileBytes(path)) ?? []
+            guard bytes.count >= count * MemoryLayout<Float>.size else { return nil }
+            return bytes.withUnsafeBytes { raw in
+                (0..<count).map { raw.loadUnaligned(fromByteOffset: $0 * MemoryLayout<Float>.size, as: Float.self) }
+            }
+        }
     }
 
     /// Runs pactl, as in `["load-module", "module-null-sink"]`.
