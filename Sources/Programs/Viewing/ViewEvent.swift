@@ -76,7 +76,12 @@ extension Mailbox where Item == ViewEvent {
         post(.frame(frame)) { waiting in
             let byteCount = waiting.reduce(0) { $0 + ($1.frame?.coded.bytes.count ?? 0) }
             guard waiting.count >= Self.limit || byteCount > Self.byteLimit else { return }
-            waiting.removeAll { $0.frame != nil }
+            waiting.removeAll { event in
+                switch event {
+                case .frame, .gap: true
+                case .connected, .ended: false
+                }
+            }
             waiting.append(.gap)
         }
     }
