@@ -64,6 +64,11 @@ extension RoomDirectory {
         memberships[member]?.sessions.contains(track) ?? false
     }
 
+    /// Whether the room called `name` has a token for presenters.
+    public func hasPresenters(_ name: String) -> Bool {
+        index(of: name).map { rooms[$0].definition.access.presenting != nil } ?? false
+    }
+
     /// The number of members in the room called `name`: plain clients and viewers, without the host.
     public func memberCount(in name: String) -> Int {
         index(of: name).map { rooms[$0].arrivals.count } ?? 0

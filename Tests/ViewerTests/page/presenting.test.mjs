@@ -104,6 +104,14 @@ test("a refused offer and a lost connection are told once, and nothing stays ope
   assert.equal(lost.requests.at(-1).headers["X-Ending"], "lost");
 });
 
+test("a share that the host has ended is closed without a request", async (context) => {
+  const { publication, requests, connection } = publish(context);
+  await publication.open();
+  await publication.end(null);
+  assert.ok(connection.isClosed);
+  assert.deepEqual(requests.map(({ method }) => method), ["POST"]);
+});
+
 test("a share that is stopped while the host answers is ended there", async (context) => {
   const { publication, requests, connection } = publish(context);
   const opening = publication.open();
@@ -190,6 +198,7 @@ test("each end of a share is told in Chinese too, with the name as it is", () =>
   const ends = [
     "Ann has stopped sharing", "Ann has ended sharing in the browser", "Ann has closed the page",
     "the browser of Ann has ended unexpectedly", "the connection to Ann was lost", "Ann was removed by the sharer",
+    "the turn of Ann is over",
   ];
   const told = ends.map((text) => chinese.hostSays(text));
   assert.equal(new Set(told).size, ends.length);
@@ -201,6 +210,6 @@ test("both languages have the same words for it", () => {
   const keys = (value) => (typeof value === "object"
     ? Object.entries(value).map(([key, inner]) => [key, keys(inner)]) : typeof value);
   assert.deepEqual(keys(presentWords.en), keys(presentWords.zh));
-  const text = JSON.stringify(Object.values(presentWords.zh)).replace(/WebRTC|https/g, "");
+  const text = JSON.stringify(Object.values(presentWords.zh)).replace(/WebRTC|https|null/g, "");
   assert.doesNotMatch(text.replace(/"[a-zA-Z]+":/g, ""), /[a-z]/i);
 });

@@ -29,6 +29,14 @@ extension ScreenRelayHost {
         return answer?.wait(until: .now() + Self.answerTimeout) ?? false
     }
 
+    /// Decides about the turn to present of a member of ``rooms()``. Returns false if the member isn't there, hasn't
+    /// asked, or has no turn to end. Waits like ``rooms()``.
+    public func decide(_ decision: TurnDecision, turnOf id: String) -> Bool {
+        let answer = OneShot<Bool>()
+        signalling.decide(decision, turnOf: id) { answer?.give($0) }
+        return answer?.wait(until: .now() + Self.answerTimeout) ?? false
+    }
+
     /// Lists a publisher over another protocol than WHIP among the participants of its track's room, until
     /// ``publisherLeft(_:)``. Calls `remove` on the signalling thread when the publisher has to leave the room.
     func publisherCame(

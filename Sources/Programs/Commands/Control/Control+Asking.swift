@@ -20,6 +20,8 @@ extension Control {
                 let code: Int32
                 if case .remove(let who) = command {
                     code = try RoomCommands.remove(who, from: process, client)
+                } else if case .present(let decision, let who) = command {
+                    code = try RoomCommands.decide(decision, about: who, in: process, client)
                 } else {
                     let text = try output(of: command, by: process, client, options)
                     code = Program.answer(processes.count > 1 ? text.labelled : text.plain)
@@ -115,6 +117,11 @@ extension Control {
             }
             return command
         case "remove": return .remove(options.operands.first ?? "")
+        case "present":
+            guard options.operands.count == 2, let decision = TurnDecision(rawValue: options.operands[0]) else {
+                throw UsageError("present: write 'allow WHO', 'decline WHO' or 'end WHO'")
+            }
+            return .present(decision, options.operands[1])
         case PushCommand.command.name: return .push(try PushCommand.order(options))
         case "rate":
             let frames = try limit("fps", options) { (options) throws(UsageError) in

@@ -1,4 +1,5 @@
 import CommandLine
+import Signalling
 
 extension Control {
     static let commands = [
@@ -70,6 +71,19 @@ extension Control {
                 help: "a name or an identifier listed by 'screenrelay rooms', or the beginning of one"),
             examples: [Example("screenrelay remove Ann", "Removes Ann from the room.")],
             formerNames: ["kick"]),
+        command(
+            "present",
+            "Decides whose turn it is to present from the page: allows or declines the request of a viewer, or ends "
+                + "a turn and what is presented.",
+            operands: Operands(
+                name: "ACTION", count: 1...2,
+                help: "'allow WHO', 'decline WHO' or 'end WHO', with a name or an identifier listed by 'screenrelay "
+                    + "rooms', or the beginning of one",
+                choices: TurnDecision.allCases.map(\.rawValue)),
+            examples: [
+                Example("screenrelay present allow Ann", "Lets Ann, who has asked, share a screen or a camera."),
+                Example("screenrelay present end Ann", "Ends what Ann presents, and her turn."),
+            ]),
         PushCommand.command,
     ]
 

@@ -9,8 +9,8 @@ import Signalling
 import Threading
 import TrackHub
 
-/// `screenrelay pause`, `resume`, `mute`, `unmute`, `rate`, `sharpen`, `stop`, `status`, `rooms`, `link`, `remove` and
-/// `push`: the commands for a running share or host, and the server in it that answers them.
+/// `screenrelay pause`, `resume`, `mute`, `unmute`, `rate`, `sharpen`, `stop`, `status`, `rooms`, `link`, `remove`,
+/// `present` and `push`: the commands for a running share or host, and the server in it that answers them.
 enum Control {
     /// Facts that the program knows and its host doesn't.
     struct Facts {
@@ -95,6 +95,10 @@ enum Control {
             return host.rooms().map { .done($0.json) } ?? .refused("the host is too busy to list its rooms; try again")
         case .remove(let id):
             return host.removeParticipant(id) ? .done("removed") : .refused("no one there is called '\(id)'")
+        case .present(let decision, let id):
+            let wanted = decision == .end ? "may present" : "has asked to present"
+            return host.decide(decision, turnOf: id)
+                ? .done("done") : .refused("no one called '\(id)' \(wanted)")
         case .push(let order): return pushes.answer(order)
         }
     }

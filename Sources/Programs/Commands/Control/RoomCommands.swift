@@ -2,7 +2,8 @@ import CommandLine
 import ScreenRelayKit
 import Signalling
 
-/// `screenrelay rooms` and `remove`: shows the participants in a running host's rooms, and removes one.
+/// `screenrelay rooms`, `remove` and `present`: shows the participants in a running host's rooms, removes one, and
+/// decides about a turn to present.
 enum RoomCommands {
     /// Formats a host's answer about its rooms for people, with the link of each room.
     static func text(of json: String, of process: Int32) throws(ControlError) -> String {
@@ -11,20 +12,49 @@ enum RoomCommands {
 
     /// Removes the member that `who` names. Returns the exit code.
     static func remove(_ who: String, from process: Int32, _ client: ControlClient) throws(ControlError) -> Int32 {
-        let found = try read(try client.ask(.rooms, of: process), of: process).members(called: who)
-        guard let (room, member) = found.first else {
-            return Program.fail(
-                "'\(who)': no one in the rooms has that name; 'screenrelay rooms' lists the people", .unavailable)
-        }
-        guard found.count == 1 else {
-            let listed = found.prefix(listLimit).map { "\($0.member.id) is \($0.member.text)" }.joined(separator: ", ")
-            let more = found.count > listLimit ? ", and \(found.count - listLimit) more" : ""
-            return Program.fail(
-                "'\(who)' matches \(found.count) people; write the beginning of one identifier: \(listed)\(more)",
-                .usage)
+        let document = try read(try client.ask(.rooms, of: process), of: process)
+        guard let (room, member) = only(document.members(called: who)) else {
+            return fail(who, document.members(called: who), "no one in the rooms has that name")
         }
         _ = try client.ask(.remove(member.id), of: process)
         return Program.answer("\(member.text) was removed from the room \(room)\n")
+    }
+
+    /// Decides about the turn of the member that `who` names. Returns the exit code.
+    static func decide(
+        _ decision: TurnDecision, about who: String, in process: Int32, _ client: ControlClient
+    ) throws(ControlError) -> Int32 {
+        let turns = decision == .end ? ["granted", "owner"] : ["asked"]
+        let found = try read(try client.ask(.rooms, of: process), of: process).members(called: who) { member in
+            turns.contains(member.turn ?? "")
+        }
+        guard let (_, member) = only(found) else {
+            let lack = decision == .end ? "no one of that name may present" : "no one of that name has asked to present"
+            return fail(who, found, lack)
+        }
+        _ = try client.ask(.present(decision, member.id), of: process)
+        let result =
+            switch decision {
+            case .allow: "may present"
+            case .decline: "may not present"
+            case .end: "no longer presents"
+            }
+        return Program.answer("\(member.text) \(result)\n")
+    }
+
+    private typealias Found = (room: String, member: RoomsDocument.Member)
+
+    private static func only(_ found: [Found]) -> Found? { found.count == 1 ? found.first : nil }
+
+    /// Reports that `who` names none or several members. `lack` says that there is none. Returns the exit code.
+    private static func fail(_ who: String, _ found: [Found], _ lack: String) -> Int32 {
+        guard !found.isEmpty else {
+            return Program.fail("'\(who)': \(lack); 'screenrelay rooms' lists the people", .unavailable)
+        }
+        let listed = found.prefix(listLimit).map { "\($0.member.id) is \($0.member.text)" }.joined(separator: ", ")
+        let more = found.count > listLimit ? ", and \(found.count - listLimit) more" : ""
+        return Program.fail(
+            "'\(who)' matches \(found.count) people; write the beginning of one identifier: \(listed)\(more)", .usage)
     }
 
     /// The most candidates that are listed.
@@ -50,8 +80,8 @@ enum RoomCommands {
                 (member.tracks.isEmpty ? "-" : member.tracks.joined(separator: ","))
                 + (member.meeting ? " (meeting)" : "")
             table.add([
-                member.id, member.kind, member.shownName, member.address, age(member.seconds), tracks,
-                pictures(member.paths ?? []),
+                member.id, member.kind + (member.turn.map { " (\($0))" } ?? ""), member.shownName, member.address,
+                age(member.seconds), tracks, pictures(member.paths ?? []),
             ])
         }
         return "\(room.name): \(shown); \(room.members.count) there\n" + place + table.text

@@ -1,3 +1,5 @@
+import Rooms
+
 /// Who may use `/api`.
 public struct Administration: Sendable {
     /// The accepted Bearer token. It grants access to no room.
@@ -21,6 +23,7 @@ public struct Administration: Sendable {
 final class AdministrationAPI {
     private let admission: Admission
     private let presence: RoomPresence
+    private let presenters: Presenters
     private let commands: CommandAnswers
     private let pushes: PushRoutes
     private let webSockets: WebSocketFront
@@ -30,12 +33,13 @@ final class AdministrationAPI {
 
     init(
         _ configuration: SignallingConfiguration, webSockets: WebSocketFront, admission: Admission,
-        presence: RoomPresence
+        presence: RoomPresence, presenters: Presenters
     ) {
         commands = configuration.commands
         pushes = PushRoutes(commands: configuration.commands)
         maxReaders = configuration.limits.eventReaders
         (self.webSockets, self.admission, self.presence) = (webSockets, admission, presence)
+        self.presenters = presenters
     }
 
     /// Handles a request to the path `names` below `/api`.
@@ -55,8 +59,10 @@ final class AdministrationAPI {
                 guard presence.removeParticipant(names[3], from: names[1]) else {
                     return .problem(404, "this room has no such member; GET /api/rooms lists those who are there")
                 }
-                return HTTPResponse(204, headers: HTTPResponse.commonHeaders + [("Cache-Control", "no-store")])
+                return Self.done
             }
+        case 6 where names[0] == "rooms" && names[2] == "members" && names[4] == "turn":
+            answer(exchange, "POST") { decide(names[5], about: MemberID(names[3]), in: names[1]) }
         case 1 where names[0] == "pushes":
             answer(exchange, "GET", "POST") { exchange.method == "POST" ? pushes.add(exchange) : pushes.list() }
         case 2 where names[0] == "pushes":
@@ -81,6 +87,22 @@ final class AdministrationAPI {
             return exchange.answer(.problem(405, HTTPResponse.wrongMethod(allowed), [("Allow", allowed)]))
         }
         exchange.answer(work())
+    }
+
+    /// Carries out a decision about a member's turn to present.
+    private func decide(_ word: String, about member: MemberID, in room: String) -> HTTPResponse {
+        guard let decision = TurnDecision(rawValue: word) else {
+            return .problem(404, "a turn has only allow, decline and end; check the path")
+        }
+        guard presenters.decide(decision, of: member, in: room) else {
+            let wanted = decision == .end ? "may present" : "has asked to present"
+            return .problem(409, "no such member of this room \(wanted); GET /api/rooms lists the turns")
+        }
+        return Self.done
+    }
+
+    private static var done: HTTPResponse {
+        HTTPResponse(204, headers: HTTPResponse.commonHeaders + [("Cache-Control", "no-store")])
     }
 
     private static func document(_ value: some Encodable) -> HTTPResponse { .json(200, value.jsonLine) }

@@ -27,6 +27,8 @@ public enum ControlCommand: Hashable, Sendable {
     case link
     /// Remove the member with this identifier.
     case remove(String)
+    /// Decide about the turn to present of the member with this identifier.
+    case present(TurnDecision, String)
     /// Do something with the pushes.
     case push(PushOrder)
 
@@ -73,7 +75,8 @@ extension ControlCommand {
     /// The list of commands, for the answer to an unknown one.
     package static let usage =
         "pause, resume, mute, mute mic, unmute, unmute mic, stop, status, status json, sharpen, rate fps=N bitrate=N, "
-        + "rooms, link, remove ID, push list, push add URL PRESET, push stop N, push restart N, push reload N PRESET"
+        + "rooms, link, remove ID, present allow ID, present decline ID, present end ID, push list, "
+        + "push add URL PRESET, push stop N, push restart N, push reload N PRESET"
 
     /// Parses a line of the control socket, without its line feed. Nil if it is not a command.
     public init?(line: String) {
@@ -92,6 +95,9 @@ extension ControlCommand {
         case "rooms" where words.count == 1: self = .rooms
         case "link" where words.count == 1: self = .link
         case "remove" where words.count == 2 && !words[1].isEmpty: self = .remove(String(words[1]))
+        case "present" where words.count == 3 && !words[2].isEmpty:
+            guard let decision = TurnDecision(rawValue: String(words[1])) else { return nil }
+            self = .present(decision, String(words[2]))
         case "push":
             guard let order = PushOrder(words: words.dropFirst().map(String.init)) else { return nil }
             self = .push(order)
@@ -119,6 +125,7 @@ extension ControlCommand {
         case .rooms: "rooms"
         case .link: "link"
         case .remove(let member): "remove \(member)"
+        case .present(let decision, let member): "present \(decision.rawValue) \(member)"
         case .push(let order): "push \(order.words)"
         }
     }

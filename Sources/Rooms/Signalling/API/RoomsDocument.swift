@@ -53,6 +53,9 @@ public struct RoomsDocument: Codable, Sendable, Equatable {
         public var tracks: [String]
         /// Whether the member is in the meeting.
         public var meeting: Bool
+        /// `asked` if the member has asked to present from the page, `granted` if it may present until its turn ends,
+        /// `owner` if it may by the presenters' token; nil otherwise.
+        public var turn: String?
         /// The network paths of the tracks that the member watches; nil if nothing is sent to the member.
         public var paths: [Path]?
     }
@@ -117,10 +120,13 @@ public struct RoomsDocument: Codable, Sendable, Equatable {
     /// One line of JSON (RFC 8259).
     public var json: String { jsonLine }
 
-    /// Returns the members that a person may mean by a name, an identifier, or the beginning of either. Case is
-    /// ignored, but an exact match wins over one that differs in case, and that over one that only begins so.
-    public func members(called who: String) -> [(room: String, member: Member)] {
-        let all = rooms.flatMap { room in room.members.map { (room: room.name, member: $0) } }
+    /// Returns the members that a person may mean by a name, an identifier, or the beginning of either, of those for
+    /// whom `isMeant` holds. Case is ignored, but an exact match wins over one that differs in case, and that over one
+    /// that only begins so.
+    public func members(
+        called who: String, where isMeant: (Member) -> Bool = { _ in true }
+    ) -> [(room: String, member: Member)] {
+        let all = rooms.flatMap { room in room.members.filter(isMeant).map { (room: room.name, member: $0) } }
         if who.isEmpty { return [] }
         let wanted = who.lowercased()
         let rules: [(Member) -> Bool] = [

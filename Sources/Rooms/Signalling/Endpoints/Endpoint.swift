@@ -16,19 +16,6 @@ final class Endpoint {
         case publishing((any TrackPublishing)?)
     }
 
-    struct Session {
-        let address: TrackAddress
-        /// The client. Its identifier isn't the last segment of the URL, because that is secret.
-        let who: Participant
-        let served: ServedSession
-        /// The key that identifies this session when the media layer reports its end.
-        let key: UInt64
-        /// The ICE generations that the client's later requests are compared with.
-        var ice: ICEGenerations
-        /// The member who publishes from our page; nil for another client.
-        var presenter: Presenter?
-    }
-
     private static let descriptionType = "application/sdp"
     static let fragmentType = "application/trickle-ice-sdpfrag"
     private static let acceptPost = ("Accept-Post", descriptionType)
@@ -59,10 +46,15 @@ final class Endpoint {
     private var isPlaying: Bool {
         if case .playing = service { true } else { false }
     }
-    private var purpose: Admission.Purpose { isPlaying ? .viewing : .presenting }
+
+    /// The access to `room` that a request needs. A visit that has the turn to present needs only a viewer's.
+    private func purpose(of exchange: HTTPExchange, in room: String) -> Admission.Purpose {
+        isPlaying || presenters.hasTurn(exchange.header("X-Visit"), in: room) ? .viewing : .presenting
+    }
 
     /// Handles a request to the endpoint itself.
     func handle(_ exchange: HTTPExchange, room: String, track: String? = nil) {
+        let purpose = purpose(of: exchange, in: room)
         if exchange.method == "OPTIONS" {
             let isLetIn = !iceServers.isEmpty && admission.isLetIn(exchange, to: room, for: purpose)
             return options(exchange, Self.methods, accept: Self.acceptPost, isLetIn ? iceServers.links() : [])
@@ -98,7 +90,7 @@ final class Endpoint {
         if exchange.method == "OPTIONS" { return options(exchange, Self.sessionMethods, accept: Self.acceptPatch) }
         guard let session = sessions[name], session.address.room == room else {
             // Only a client that may enter the room learns that there is no such session.
-            switch admission.admit(exchange, to: room, for: purpose) {
+            switch admission.admit(exchange, to: room, for: purpose(of: exchange, in: room)) {
             case .refused(let response): return exchange.answer(response)
             case .admitted(_, let headers):
                 let text = "the session is over; send a new offer"
@@ -211,7 +203,7 @@ extension Endpoint {
             let session = served.side.map { [address.track: ClientSession(id: opened.id, key: key, side: $0)] } ?? [:]
             presence.came(who, to: room, track: address.track, sessions: { session }) { [unowned self, member] in
                 // Otherwise the page would publish again automatically.
-                member?.mayPresent = false
+                if let member { presenters.endTurn(of: member, .removed) }
                 end(name, presenter?.text(of: .removed))
             }
             let path = PercentCoding.encode(room)

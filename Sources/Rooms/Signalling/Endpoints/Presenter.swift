@@ -19,12 +19,13 @@ public struct Presenter: Sendable, Equatable {
         case lost
         /// The sharer has removed the presenter.
         case removed
+        /// Its turn has been ended by another, or handed over.
+        case over
 
         /// The reason that a page gives in `X-Ending` when it ends its session; nil if a page can't give it.
         init?(header: String?) {
-            guard let ending = header.flatMap({ Self(rawValue: $0) }), ending != .crashed, ending != .removed else {
-                return nil
-            }
+            guard let ending = header.flatMap({ Self(rawValue: $0) }), ![.crashed, .removed, .over].contains(ending)
+            else { return nil }
             self = ending
         }
     }
@@ -41,6 +42,7 @@ public struct Presenter: Sendable, Equatable {
         case .crashed: "the browser of \(who) has ended unexpectedly"
         case .lost: "the connection to \(who) was lost"
         case .removed: "\(who) was removed by the sharer"
+        case .over: "the turn of \(who) is over"
         }
     }
 

@@ -1,6 +1,7 @@
 import Clocks
 import MediaTypes
 import Rooms
+import Threading
 
 /// The members of the rooms who send tracks from our page. Ends their sessions when the page is gone.
 ///
@@ -32,11 +33,18 @@ final class Presenters {
     /// Media that arrive within this time after the end of the WebSocket may have been sent before it.
     private static let flightTime = Interval.milliseconds(500)
 
-    private let rooms: HostRooms
+    let rooms: HostRooms
+    /// Whether the host accepts publishers at all.
+    let acceptsPublishers: Bool
+    let log: LogRateLimiter
+    /// The rooms in which a turn has changed since the last list of them was sent.
+    var changedRooms: Set<String> = []
     /// Keyed by the names of their sessions.
     private var presentations: [String: Presentation] = [:]
 
-    init(rooms: HostRooms) { self.rooms = rooms }
+    init(rooms: HostRooms, acceptsPublishers: Bool, log: LogRateLimiter) {
+        (self.rooms, self.acceptsPublishers, self.log) = (rooms, acceptsPublishers, log)
+    }
 
     /// The member of `room` whose visit has the secret `visit`.
     func member(of visit: String, in room: String) -> RoomMember? {
@@ -52,13 +60,24 @@ final class Presenters {
     func isPresenting(_ member: MemberID) -> Bool { presentations.values.contains { $0.member == member } }
 
     /// A member's session called `session` has begun.
-    func began(_ session: String, _ presentation: Presentation) { presentations[session] = presentation }
+    func began(_ session: String, _ presentation: Presentation) {
+        presentations[session] = presentation
+        changed(around: presentation.member)
+    }
 
     /// The session called `session` is over. Unknown names are ignored.
-    func ended(_ session: String) { presentations[session] = nil }
+    func ended(_ session: String) {
+        guard let presentation = presentations.removeValue(forKey: session) else { return }
+        changed(around: presentation.member)
+    }
+
+    /// The turns in the member's room aren't those that its members were told.
+    func changed(around member: MemberID) {
+        if let room = rooms.directory.place(of: member)?.room { changedRooms.insert(room) }
+    }
 
     /// The member's WebSocket has ended, or the member has left the room.
-    func left(_ member: MemberID) {
+    func disconnected(_ member: MemberID) {
         let now = MonotonicTime.now()
         change(of: member) { $0.leftAt = $0.leftAt ?? now }
     }
@@ -66,19 +85,20 @@ final class Presenters {
     /// The member continues over another WebSocket.
     func returned(_ member: MemberID) { change(of: member) { $0.leftAt = nil } }
 
-    /// The sharer removes the member.
-    func removed(_ member: MemberID) {
-        for presentation in presentations.values where presentation.member == member { presentation.end(.removed) }
+    /// Ends all that the member presents.
+    func end(_ member: MemberID, _ ending: Presenter.Ending) {
+        for presentation in presentations.values where presentation.member == member { presentation.end(ending) }
     }
 
-    /// Ends the sessions of pages that have gone.
+    /// Ends the sessions of pages that have gone, and reports changed turns.
     func tick() {
+        tellChanges()
         let now = MonotonicTime.now()
         for (session, presentation) in presentations {
             guard let leftAt = presentation.leftAt, now - leftAt >= Self.timeout else { continue }
             if !presentation.hasReceived(leftAt + Self.flightTime) {
                 presentation.end(.crashed)
-            } else if rooms[presentation.member] == nil {
+            } else if rooms[presentation.member]?.mayPresent != true {
                 presentation.end(.lost)
             } else {
                 // The page lives, and may still return.

@@ -12,3 +12,19 @@ struct ServedSession {
     /// Whether a publisher's media have arrived since `time`.
     var hasReceived: (_ time: MonotonicTime) -> Bool = { _ in false }
 }
+
+extension Endpoint {
+    /// A session of this endpoint.
+    struct Session {
+        let address: TrackAddress
+        /// The client. Its identifier isn't the last segment of the URL, because that is secret.
+        let who: Participant
+        let served: ServedSession
+        /// The key that identifies this session when the media layer reports its end.
+        let key: UInt64
+        /// The ICE generations that the client's later requests are compared with.
+        var ice: ICEGenerations
+        /// The member who publishes from our page; nil for another client.
+        var presenter: Presenter?
+    }
+}

@@ -1,3 +1,4 @@
+import Clocks
 import MediaSessions
 import MediaTypes
 import Rooms
@@ -18,9 +19,10 @@ final class RoomMember {
     var room: String?
     /// The room that the sharer has sent it away from. Its client doesn't know if its WebSocket had broken off.
     var wasRemovedFrom: String?
-    /// Whether its last `__join` had the presenters' token, and the host accepts publishers. False once the sharer has
-    /// removed what it presents.
-    var mayPresent = false
+    /// Whether it may present, or has asked for that; nil for other members, and once its turn has been ended.
+    var turn: Turn? { didSet { if turn != oldValue { turnSince = .now() } } }
+    /// When `turn` last changed.
+    private(set) var turnSince = MonotonicTime.now()
     /// Whether its last `__join` contained a password.
     var gavePassword = false
     /// Its media sessions, at most one for each track.
@@ -32,6 +34,14 @@ final class RoomMember {
         (self.id, self.socket, self.address, self.joinBy) = (id, socket, address, joinBy)
     }
 
+    /// Whether it may publish tracks from our page.
+    var mayPresent: Bool { turn == .granted || turn == .owner }
+
+    /// Its `__join` has the presenters' token, on a host that accepts publishers, or hasn't.
+    func join(asOwner isOwner: Bool) {
+        if isOwner { turn = .owner } else if turn == .owner { turn = nil }
+    }
+
     /// Continues over the WebSocket of `other`, whose callbacks the caller sets. Ends the former WebSocket without a
     /// call.
     func resume(by other: RoomMember) {
@@ -39,7 +49,7 @@ final class RoomMember {
         socket.onEnd = {}
         socket.abort()
         (socket, address, leaveBy) = (other.socket, other.address, nil)
-        mayPresent = other.mayPresent
+        join(asOwner: other.turn == .owner)
     }
 }
 

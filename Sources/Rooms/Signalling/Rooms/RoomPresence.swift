@@ -154,7 +154,8 @@ final class RoomPresence {
                     return RoomsDocument.Member(
                         id: who.id, kind: who.kind.rawValue, name: who.name, address: who.address,
                         seconds: Self.seconds(in: now - participant.since), tracks: watched.map(\.text),
-                        meeting: directory.place(of: member)?.isMeeting ?? false, paths: paths(of: participant))
+                        meeting: directory.place(of: member)?.isMeeting ?? false,
+                        turn: self.rooms[member]?.turn?.rawValue, paths: paths(of: participant))
                 })
         }
         return RoomsDocument(rooms: rooms)

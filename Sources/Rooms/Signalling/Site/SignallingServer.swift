@@ -142,6 +142,15 @@ public final class SignallingServer: Sendable {
         running.thread.post { completion($0.presence.removeParticipant(id)) }
     }
 
+    /// Decides about the turn to present of a member that `describe` reported. Calls `completion` on the signalling
+    /// thread with false, and does nothing else, if the member isn't there, hasn't asked, or has no turn to end.
+    public func decide(
+        _ decision: TurnDecision, turnOf id: String, completion: @escaping @Sendable (Bool) -> Void = { _ in }
+    ) {
+        guard let running else { return completion(false) }
+        running.thread.post { completion($0.presenters.decide(decision, of: MemberID(id))) }
+    }
+
     /// Records that a program publishes a track over a protocol that this server doesn't serve. Calls `remove` on the
     /// signalling thread when the program has to leave. ``publisherLeft(_:)`` must follow.
     package func publisherCame(

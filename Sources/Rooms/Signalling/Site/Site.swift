@@ -10,6 +10,7 @@ import Viewer
 final class Site {
     let pointers: Pointers
     let presence: RoomPresence
+    let presenters: Presenters
     let sessionEnds: SessionEnds
     let frames: FrameStreams
     let snapshots: Snapshots
@@ -26,7 +27,6 @@ final class Site {
     private let rooms: HostRooms
     private let admission: Admission
     private let metrics: MetricsText
-    private let presenters: Presenters
     private let players: Endpoint
     private let publishers: Endpoint
     private let socketIOClients: SocketIOClients
@@ -55,7 +55,8 @@ final class Site {
         }
         let presence = RoomPresence(
             configuration, rooms: rooms, pointers: pointers, audience: audience, log: log, on: context)
-        let presenters = Presenters(rooms: rooms)
+        let presenters = Presenters(
+            rooms: rooms, acceptsPublishers: configuration.publishing != nil, log: log)
         let sessionEnds = SessionEnds { work in thread.post { work($0.sessionEnds) } }
         frames = FrameStreams(rooms: rooms, sessionEnds: sessionEnds) { work in thread.post { work($0.frames) } }
         func endpoint(for service: Endpoint.Service) -> Endpoint {
@@ -77,7 +78,7 @@ final class Site {
         socketIO = SocketIOServer(
             limits: limits, webSockets: webSockets, admission: admission, clients: socketIOClients)
         administration = AdministrationAPI(
-            configuration, webSockets: webSockets, admission: admission, presence: presence)
+            configuration, webSockets: webSockets, admission: admission, presence: presence, presenters: presenters)
         (self.log, self.rooms, self.admission, metrics) = (log, rooms, admission, configuration.metrics)
         (self.front, self.webSockets, warn) = (front, webSockets, configuration.warn)
         (self.pointers, self.presence, self.sessionEnds) = (pointers, presence, sessionEnds)

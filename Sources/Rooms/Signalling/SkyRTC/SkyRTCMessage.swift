@@ -82,6 +82,12 @@ package struct SkyRTCMessage: Decodable {
     /// The secret of a `__join` with which the member goes on that it was before; nil if there is none.
     var resumption: String? { data?.resumption }
 
+    /// The message's request about the turn to present; nil for any other message.
+    var turnRequest: TurnRequest? {
+        guard ["__turn", "_turn"].contains(eventName), let action = data?.action else { return nil }
+        return TurnRequest(action: action, target: MemberID(data?.socketId ?? ""))
+    }
+
     /// The message's reply about the pictures on this WebSocket; nil for any other message.
     var frameReply: FrameReply? {
         guard eventName.hasPrefix("_") else { return nil }
@@ -124,12 +130,13 @@ package struct SkyRTCMessage: Decodable {
         let connections: [String]?
         let you: String?
         let number: Int?
+        let action: String?
 
         var trackName: TrackName? { track.flatMap { TrackName($0) } }
 
         enum CodingKeys: String, CodingKey {
             case room, role, password, socketId, sdp, candidate, label, id, sdpMLineIndex, sdpMid, name, track, t,
-                delay, number, connections, you
+                delay, number, connections, you, action
             case isOn = "on"
             case resumption = "resume"
         }
@@ -156,6 +163,7 @@ package struct SkyRTCMessage: Decodable {
             connections = try? container.decodeIfPresent([String].self, forKey: .connections)
             you = container.text(.you)
             number = container.number(.number)
+            action = container.text(.action)
             stamp = try? container.decodeIfPresent(Double.self, forKey: .t)
         }
     }

@@ -31,7 +31,7 @@ struct SkyRTCReply: Encodable {
         var resume: String?
         var watching: [String]?
         var iceServers: [ClientICEServer]?
-        var presents: Bool?
+        var turn: String?
         var on: Bool?
         var count: Int?
         var members: [Member]?
@@ -50,6 +50,7 @@ struct SkyRTCReply: Encodable {
         let socketId: String
         let name: String?
         var meeting: Bool?
+        var turn: String?
     }
 
     /// Identifiers in SkyRTC's `_peers`; members in `_meeting`, our extension.
@@ -69,10 +70,10 @@ struct SkyRTCReply: Encodable {
     /// Creates a message of a room. The other values are for `_peers`: `tracks` are the tracks that a newcomer can
     /// watch, `page` is the version of our page, `iceServers` are the servers by which it may reach the others,
     /// `resumption` is the secret of a viewer who breaks off, `watching` are the tracks of which one who has gone on
-    /// still has a session, and `mayPresent` is whether its token allows it to publish tracks.
+    /// still has a session, and `turn` is its turn to present, in a room where there are presenters.
     init(
         _ message: RoomMessage, tracks: [TrackSummary] = [], page: String? = nil, iceServers: [ClientICEServer] = [],
-        resumption: String? = nil, watching: [TrackName]? = nil, mayPresent: Bool = false
+        resumption: String? = nil, watching: [TrackName]? = nil, turn: String? = nil
     ) {
         (eventName, data) =
             switch message {
@@ -82,7 +83,7 @@ struct SkyRTCReply: Encodable {
                     Payload(
                         connections: .identifiers(connections.map(\.text)), you: you.text, host: host.text,
                         tracks: tracks, page: page, resume: resumption, watching: watching?.map(\.text),
-                        iceServers: iceServers.isEmpty ? nil : iceServers, presents: mayPresent ? true : nil)
+                        iceServers: iceServers.isEmpty ? nil : iceServers, turn: turn)
                 )
             case .newPeer(let peer, let name): ("_new_peer", Payload(socketId: peer.text, name: name))
             case .removePeer(let peer): ("_remove_peer", Payload(socketId: peer.text))
@@ -159,6 +160,18 @@ struct SkyRTCReply: Encodable {
             members: people.map {
                 Member(socketId: $0.id.text, name: $0.name, meeting: $0.isMeeting ? true : nil)
             })
+    }
+
+    /// `_turn`, to a viewer: its turn to present has changed.
+    init(turn: Turn?) {
+        eventName = "_turn"
+        data = Payload(turn: turn.word)
+    }
+
+    /// `_turns`, to a viewer that may present: the members whose turns it decides about.
+    init(turns: [(id: MemberID, name: String?, turn: Turn?)]) {
+        eventName = "_turns"
+        data = Payload(members: turns.map { Member(socketId: $0.id.text, name: $0.name, turn: $0.turn.word) })
     }
 
     /// `_refused`, before the socket is closed.

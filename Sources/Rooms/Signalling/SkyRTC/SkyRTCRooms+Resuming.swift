@@ -16,7 +16,7 @@ extension SkyRTCRooms {
     /// Makes a member leave at the sharer's wish.
     func sendAway(_ member: RoomMember) {
         member.wasRemovedFrom = member.room
-        presenters.removed(member.id)
+        presenters.end(member.id, .removed)
         member.socket.send(SkyRTCReply(refusal: "the sharer has sent you away").text)
         member.socket.close(.removed)
         handle(.leave(member.id))
@@ -37,7 +37,7 @@ extension SkyRTCRooms {
         guard member.socket.brokeOff, !member.sessions.isEmpty || presenters.isPresenting(member.id),
             rooms.directory.greetingAgain(member.id) != nil
         else { return false }
-        presenters.left(member.id)
+        presenters.disconnected(member.id)
         member.leaveBy = MonotonicTime.now() + configuration.limits.returnTime
         return true
     }
@@ -79,10 +79,11 @@ extension SkyRTCRooms {
         of member: RoomMember, in room: String, _ message: RoomMessage, watching: [TrackName]? = nil
     ) -> SkyRTCReply {
         let isViewer = rooms.directory.place(of: member.id)?.role == .viewer
+        let turn = isViewer && presenters.acceptsRequests(in: room) ? member.turn.word : nil
         return SkyRTCReply(
             message, tracks: rooms.summaries(of: room), page: ViewerFiles.version,
             iceServers: configuration.iceServers.forClient(), resumption: isViewer ? member.resumption : nil,
-            watching: watching, mayPresent: isViewer && member.mayPresent)
+            watching: watching, turn: turn)
     }
 
     /// Sends a viewer the whole state of its room, and of the tracks that it watches.
@@ -95,6 +96,7 @@ extension SkyRTCRooms {
                 pointers.tell(of: TrackAddress(room: room, track: track), to: member)
             }
         }
+        presenters.tellTurns(of: room, to: member)
         presence.tellRoster(of: room, to: member)
     }
 }

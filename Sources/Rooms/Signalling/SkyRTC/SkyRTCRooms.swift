@@ -73,12 +73,14 @@ final class SkyRTCRooms {
             return member.socket.send(reply.text)
         }
         if let reply = message?.frameReply { return take(reply, from: member) }
+        if let request = message?.turnRequest, presenters.carryOut(request, of: member) { return }
         var event = message?.event(from: id) ?? .unknown(id)
         if case .join(_, var key, let role, let name) = event {
             member.joinBy = nil
             key = admission.limited(key, from: member.address)
             member.gavePassword = !(key.password ?? "").isEmpty
-            member.mayPresent = configuration.publishing != nil && rooms.directory.grant(to: key).grant == .presenting
+            let isOwner = presenters.acceptsPublishers && rooms.directory.grant(to: key).grant == .presenting
+            member.join(asOwner: isOwner)
             if let resumption = message?.resumption, resume(resumption, with: key, by: member) { return }
             // Connections of a trusted proxy aren't counted for each address, but who is in a room is.
             if member.room == nil, !presence.mayEnter(from: member.address) { return refuse(id, .full) }
@@ -175,7 +177,7 @@ extension SkyRTCRooms {
             return presence.changed(in: after.room)
         }
         presence.left(id.text)
-        if before?.room != after?.room { presenters.left(id) }
+        if let before { presenters.moved(id, from: before.room, to: after?.room) }
         guard let after, let member = rooms[id] else { return }
         let who = Participant(
             id: id.text, name: after.name, address: member.address, kind: after.role == .viewer ? .viewer : .client)

@@ -17,6 +17,7 @@ import { Pointer } from "./picture/pointer.js";
 import { Prompt } from "./join/prompt.js";
 import { Stage } from "./picture/stage.js";
 import { Tracks } from "./meeting/tracks.js";
+import { Turns } from "./present/turns.js";
 import { View } from "./view/view.js";
 import { Viewer } from "./join/viewer.js";
 
@@ -32,6 +33,7 @@ const viewer = new Viewer(stage);
 new Prompt(viewer);
 const tracks = new Tracks(viewer);
 const people = new People(viewer);
+const turns = new Turns(viewer);
 const delay = new Delay(viewer, video);
 const measurements = new Measurements(viewer, stage, delay);
 const charts = new Charts(viewer, stage, measurements);
@@ -96,18 +98,23 @@ viewer.addEventListener("_peers", ({ detail }) => {
   if (detail.page && version && detail.page !== version && !isReloaded) location.reload();
 }, { once: true });
 
-// Loaded once there is a picture, or none soon, so that the page itself stays small.
-let isMeetingWanted = false;
-viewer.addEventListener("joined", async () => {
-  if (isMeetingWanted) return;
-  isMeetingWanted = true;
-  await new Promise((resume) => {
+/** Waits until there is a picture, or none soon. */
+function settled() {
+  return new Promise((resume) => {
     const done = new AbortController();
     done.signal.addEventListener("abort", resume);
     setTimeout(() => done.abort(), 2000);
     const look = () => { if (viewer.phase === "playing") done.abort(); };
     viewer.addEventListener("change", look, { signal: done.signal });
   });
+}
+
+// Loaded once there is a picture, or none soon, so that the page itself stays small.
+let isMeetingWanted = false;
+viewer.addEventListener("joined", async () => {
+  if (isMeetingWanted) return;
+  isMeetingWanted = true;
+  await settled();
   try {
     const { Meeting } = await import("./meeting/meeting.js");
     meeting = new Meeting(viewer);
@@ -118,15 +125,16 @@ viewer.addEventListener("joined", async () => {
   }
 });
 
-// Loaded only for those who may present, so that the page itself stays small.
+// Loaded only in rooms where people present, so that the page itself stays small.
 let presenting = null;
 let isPresentingWanted = false;
-viewer.addEventListener("_peers", async ({ detail }) => {
-  if (detail.presents !== true || isPresentingWanted) return;
+viewer.addEventListener("_peers", async () => {
+  if (turns.own === null || isPresentingWanted) return;
   isPresentingWanted = true;
+  if (!turns.mayPresent) await settled();
   try {
     const { Presenting } = await import("./present/presenting.js");
-    presenting = new Presenting(viewer);
+    presenting = new Presenting(viewer, turns);
   } catch {
     isPresentingWanted = false;
   }

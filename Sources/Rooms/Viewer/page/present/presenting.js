@@ -68,6 +68,7 @@ export function leaveMark(mark) {
 /** The shares of this page, at most one of each kind. They outlive the WebSocket, and are sent again after a failure. */
 export class Presenting {
   #viewer;
+  #turns;
   #view;
   #shares = new Map();
   /** The problem with a kind: a key of `words.problems`. */
@@ -75,31 +76,40 @@ export class Presenting {
   // The tracks have the same names again if the user shares again, so that viewers stay with them.
   #mark = takeMark();
 
-  constructor(viewer) {
+  /** `turns`: the `Turns` of `viewer`. */
+  constructor(viewer, turns) {
     this.#viewer = viewer;
+    this.#turns = turns;
     this.#view = new PresentView({
       onTurn: (kind) => (this.#shares.has(kind) ? this.stop(kind) : this.start(kind)),
       onMotion: () => this.#hint(),
+      onAct: (action, id) => this.#act(action, id),
     });
-    viewer.addEventListener("_peers", ({ detail }) => this.#entered(detail.presents === true));
+    viewer.addEventListener("_peers", () => this.#entered());
+    viewer.addEventListener("_turn", () => this.#turned());
+    viewer.addEventListener("_turns", () => this.#draw());
     viewer.addEventListener("change", () => this.#follow());
     window.addEventListener("pagehide", () => {
-      for (const kind of this.#shares.keys()) this.stop(kind, "closed");
+      this.#stopAll("closed");
       leaveMark(this.#mark);
     });
-    this.#view.available(true);
+    this.#view.available(!viewer.isOver && turns.own !== null);
     this.#draw();
   }
 
   /** A read-only view for tests and the console. */
   get facts() {
     const shares = [...this.#shares].map(([kind, { state }]) => [kind, state]);
-    return Object.freeze({ ...Object.fromEntries(shares), problems: Object.freeze([...this.#problems.values()]) });
+    const { own, members } = this.#turns;
+    return Object.freeze({
+      ...Object.fromEntries(shares), problems: Object.freeze([...this.#problems.values()]), turn: own,
+      turns: Object.freeze(members.map(({ name, turn }) => `${name} ${turn}`)),
+    });
   }
 
   /** Asks the user for a screen ("screen") or for camera and microphone ("camera"), and sends it. */
   async start(kind) {
-    if (this.#shares.has(kind) || lackOf(kind)) return;
+    if (this.#shares.has(kind) || lackOf(kind) || !this.#turns.mayPresent) return;
     const share = { kind, state: "opening", stream: null, publication: null, visit: null, timer: null, wait: FIRST_WAIT };
     this.#shares.set(kind, share);
     this.#problems.delete(kind);
@@ -123,7 +133,7 @@ export class Presenting {
     this.#publish(share);
   }
 
-  /** Stops sharing; `ending` as for `Publication.end`. */
+  /** Stops sharing `kind`; `ending` as for `Publication.end`. */
   async stop(kind, ending = "stopped") {
     const share = this.#shares.get(kind);
     if (!share) return;
@@ -190,16 +200,36 @@ export class Presenting {
     this.#draw();
   }
 
-  /** The host has let us in, or another connection goes on with our visit. `mayPresent`: as the host says. */
-  async #entered(mayPresent) {
-    this.#view.available(mayPresent);
+  /** The host has let us in, or another connection goes on with our visit. */
+  async #entered() {
+    this.#view.available(this.#turns.own !== null);
+    this.#draw();
     for (const share of this.#shares.values()) {
-      if (!mayPresent) this.stop(share.kind);
+      if (!this.#turns.mayPresent) this.stop(share.kind);
       else if (share.stream && share.visit !== this.#viewer.visit) {
         await share.publication?.end("lost");
         if (this.#shares.get(share.kind) === share) this.#publish(share);
       }
     }
+  }
+
+  /** Our turn has changed. If it is over, the host has ended what we have shared. */
+  #turned() {
+    if (!this.#turns.mayPresent) this.#stopAll(null);
+    if (this.#turns.own === "granted") this.#view.open();
+    this.#draw();
+  }
+
+  /** The user acts on a turn. An owner keeps the right to present, so for an owner handing over is two steps. */
+  #act(action, id) {
+    const isOwnerPassing = action === "pass" && this.#turns.own === "owner";
+    if (isOwnerPassing) this.#stopAll("stopped");
+    const target = id === undefined ? {} : { socketId: id };
+    this.#viewer.send("__turn", { action: isOwnerPassing ? "allow" : action, ...target });
+  }
+
+  #stopAll(ending) {
+    for (const kind of this.#shares.keys()) this.stop(kind, ending);
   }
 
   #follow() {
@@ -208,7 +238,7 @@ export class Presenting {
     this.#view.available(false);
     // An ended share may begin again, and the user's shares are then sent again.
     if (phase === "ended") return;
-    for (const kind of this.#shares.keys()) this.stop(kind);
+    this.#stopAll("stopped");
   }
 
   /** Sets the content hint of the screen's video. */
@@ -220,7 +250,7 @@ export class Presenting {
   #draw() {
     const states = Object.fromEntries([...this.#shares].map(([kind, { state }]) => [kind, state]));
     const lacks = new Map(KINDS.map((kind) => [kind, lackOf(kind)]));
-    this.#view.draw(states, this.#problems, lacks);
+    this.#view.draw(states, this.#problems, lacks, this.#turns);
     this.#viewer.tell("tracks", this.#viewer.tracks.all);
   }
 }

@@ -1,35 +1,41 @@
 // The button in the bar, and the panel with a button for each kind of share.
 
 import { addToBar, element, iconButton, onEscape, onOtherOpened, opened, relabel, setText } from "../element.js";
+import { TurnView } from "./turnview.js";
 import { words } from "./presentwords.js";
 
 const PRESENT = "M4.5 4.5h15A1.5 1.5 0 0 1 21 6v9a1.5 1.5 0 0 1-1.5 1.5h-15A1.5 1.5 0 0 1 3 15V6a1.5 1.5 0 0 1 1.5-1.5zM8.5 20h7M12 13.5v-6M9.5 10 12 7.5l2.5 2.5";
 const KINDS = ["screen", "camera"];
 const MOTION_KEY = "screenrelay.motion";
 
-/** Handlers: onTurn(kind), and onMotion() when `isMoving` has changed. */
+/** Handlers: onTurn(kind), onMotion() when `isMoving` has changed, and onAct(action, id) as of `TurnView`. */
 export class PresentView {
   #button;
   #panel;
+  #turn;
+  #count = element("span", "count", { "aria-hidden": "true" });
+  #offer = element("div", "offer", {}, element("p", "", {}, words.offer));
   #turns = new Map();
   #notes = new Map();
   #motion = element("input", "", { id: "present-motion", type: "checkbox", role: "switch" });
 
   constructor(handlers) {
     this.#panel = element("section", "panel presenting", { id: "presenting", "aria-label": words.present, tabindex: "-1" },
-      element("h2", "", {}, words.present), element("p", "", {}, words.offer));
+      element("h2", "", {}, words.present));
+    this.#turn = new TurnView(handlers.onAct);
     for (const kind of KINDS) {
       const turn = element("button", "secondary", { id: `present-${kind}`, type: "button" });
       turn.addEventListener("click", () => handlers.onTurn(kind));
       const note = element("p", "note", { role: "status" });
       this.#turns.set(kind, turn);
       this.#notes.set(kind, note);
-      this.#panel.append(turn, note);
+      this.#offer.append(turn, note);
       if (kind === "screen") {
         const label = element("label", "", { for: "present-motion" }, words.motion);
-        this.#panel.append(element("div", "motion", {}, this.#motion, label));
+        this.#offer.append(element("div", "motion", {}, this.#motion, label));
       }
     }
+    this.#panel.append(this.#offer, ...this.#turn.parts);
     this.#motion.checked = recall();
     this.#motion.addEventListener("change", () => {
       keep(this.#motion.checked);
@@ -39,6 +45,7 @@ export class PresentView {
     document.getElementById("people").after(this.#panel);
     this.#button = iconButton(PRESENT, words.present, () => this.toggle());
     this.#button.id = "present";
+    this.#button.append(this.#count);
     this.#button.setAttribute("aria-controls", "presenting");
     addToBar(this.#button);
     onEscape(this.#panel, () => this.toggle());
@@ -51,7 +58,7 @@ export class PresentView {
     return this.#motion.checked;
   }
 
-  /** Sets whether the user may present. */
+  /** Sets whether the user may present or ask for that. */
   available(isAvailable) {
     this.#button.hidden = !isAvailable;
     if (!isAvailable) this.#open(false);
@@ -59,9 +66,9 @@ export class PresentView {
 
   /**
    * `states`: by kind, "opening" (the browser asks the user), "connecting" or "live"; `problems` and `lacks`: by kind, a
-   * key of `words.problems`.
+   * key of `words.problems`; `turns`: a `Turns`.
    */
-  draw(states, problems, lacks) {
+  draw(states, problems, lacks, turns) {
     for (const kind of KINDS) {
       const state = states[kind];
       const lack = lacks.get(kind);
@@ -76,16 +83,27 @@ export class PresentView {
     }
     const isSharing = Object.keys(states).length > 0;
     this.#button.toggleAttribute("data-on", isSharing);
-    relabel(this.#button, isSharing ? words.presenting : words.present);
+    this.#offer.hidden = !turns.mayPresent;
+    this.#turn.draw(turns, isSharing);
+    setText(this.#count, turns.requests > 0 ? String(turns.requests) : "");
+    const label = isSharing ? words.presenting : turns.mayPresent ? words.present : words.ask;
+    relabel(this.#button, turns.requests > 0 ? `${label}: ${words.asking(turns.requests)}` : label);
   }
 
   /** Opens or closes the panel. */
   toggle() {
-    this.#open(this.#panel.hidden);
-    if (this.#panel.hidden) return this.#button.focus();
+    if (this.#panel.hidden) return this.open();
+    this.#open(false);
+    this.#button.focus();
+  }
+
+  /** Opens the panel. */
+  open() {
+    this.#open(true);
     opened(this.#panel);
     const turn = this.#turns.get("screen");
-    (turn.disabled ? this.#panel : turn).focus();
+    if (this.#offer.hidden) this.#turn.focus();
+    else (turn.disabled ? this.#panel : turn).focus();
   }
 
   #open(isOpen) {

@@ -5,10 +5,21 @@ import { language } from "../words/messages.js";
 export const presentWords = {
   en: {
     present: "Share into the room",
+    ask: "Ask to present",
+    asking: (count) => (count === 1 ? "1 person asks to present" : `${count} people ask to present`),
     presenting: "You are sharing into the room",
     offer: "Everyone in the room will see and hear what you share.",
     start: { screen: "Share my screen", camera: "Share my camera" },
     stop: { screen: "Stop sharing my screen", camera: "Stop sharing my camera" },
+    turn: {
+      none: "A presenter can let you present.", asked: "You have asked to present.",
+      granted: "You may present now.", owner: "",
+    },
+    ownTurn: { none: "Ask to present", asked: "Withdraw the request", granted: "Give the turn back", owner: "" },
+    turns: "Requests and presenters",
+    asks: (name) => `${name} asks to present`,
+    presents: (name) => `${name} may present`,
+    acts: { allow: "Allow", decline: "Decline", pass: "Hand over", end: "End" },
     motion: "Video or animation: smooth motion instead of sharp text",
     states: { opening: "Waiting for your choice …", connecting: "Connecting …", live: "You are live." },
     problems: {
@@ -23,10 +34,20 @@ export const presentWords = {
   },
   zh: {
     present: "向房间共享",
+    ask: "申请演示",
+    asking: (count) => `${count} 人申请演示`,
     presenting: "你正在向房间共享",
     offer: "房间里的所有人都能看到并听到你共享的内容。",
     start: { screen: "共享我的屏幕", camera: "共享我的摄像头" },
     stop: { screen: "停止共享屏幕", camera: "停止共享摄像头" },
+    turn: {
+      none: "经演示者同意后，你也可以演示。", asked: "你已申请演示。", granted: "现在你可以演示。", owner: "",
+    },
+    ownTurn: { none: "申请演示", asked: "撤回申请", granted: "交还演示权", owner: "" },
+    turns: "申请人和演示者",
+    asks: (name) => `${name} 申请演示`,
+    presents: (name) => `${name} 可以演示`,
+    acts: { allow: "同意", decline: "拒绝", pass: "移交", end: "结束" },
     motion: "视频或动画：画面流畅优先于文字清晰",
     states: { opening: "等待你选择…", connecting: "正在连接…", live: "正在共享。" },
     problems: {

@@ -61,7 +61,7 @@ export class Publication {
 
   /**
    * Ends the session without calling a handler. `ending` tells the viewers why: "stopped" (by the user here), "ended" (by
-   * the browser), "closed" (with the page) or "lost" (with the connection).
+   * the browser), "closed" (with the page) or "lost" (with the connection); null if the host has ended it.
    */
   async end(ending) {
     if (this.#isOver) return;
@@ -73,7 +73,7 @@ export class Publication {
   }
 
   async #leave(ending) {
-    if (!this.#session) return;
+    if (!this.#session || ending === null) return;
     // It is sent even if the page is closed meanwhile.
     const request = { method: "DELETE", headers: { ...this.#headers, "X-Ending": ending }, keepalive: true };
     await fetch(this.#session, request).catch(() => {});

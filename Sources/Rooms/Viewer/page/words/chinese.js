@@ -23,6 +23,7 @@ const hostSentences = new Map([
   [/^the browser of (.+) has ended unexpectedly$/s, (who) => `${who}的浏览器意外退出`],
   [/^the connection to (.+) was lost$/s, (who) => `与${who}的连接已断开`],
   [/^(.+) was removed by the sharer$/s, (who) => `${who}已被移出`],
+  [/^the turn of (.+) is over$/s, (who) => `${who}的演示已结束`],
 ]);
 
 /** 主机给出的原因的中文；不认识的不显示。 */

@@ -1,0 +1,117 @@
+import MediaTypes
+import Rooms
+import Threading
+
+/// Whose turn it is to present. A viewer asks for the turn, and members with the presenters' token and the host's user
+/// decide. A turn belongs to the visit: it ends when the member leaves its room, and no other client can use it.
+extension Presenters {
+    /// The largest number of members in a list of turns.
+    private static let listLimit = 50
+
+    /// Whether viewers of `room` may ask for the turn to present.
+    func acceptsRequests(in room: String) -> Bool { acceptsPublishers && rooms.directory.hasPresenters(room) }
+
+    /// Whether the visit `visit` to `room` has the turn, so that it needs no presenters' token.
+    func hasTurn(_ visit: String?, in room: String) -> Bool {
+        visit.flatMap { member(of: $0, in: room) }?.turn == .granted
+    }
+
+    /// Carries out a viewer's request. Returns false, and does nothing, if the viewer may not make it.
+    func carryOut(_ request: TurnRequest, of viewer: RoomMember) -> Bool {
+        guard let place = rooms.directory.place(of: viewer.id), place.role == .viewer, acceptsRequests(in: place.room)
+        else { return false }
+        switch request {
+        case .ask:
+            guard viewer.turn == nil else { return false }
+            set(.asked, of: viewer)
+            log(of: viewer.address).info("room \(place.room): a viewer from \(viewer.address) asks to present")
+        case .leave:
+            guard viewer.turn == .asked || viewer.turn == .granted else { return false }
+            endTurn(of: viewer, .stopped)
+        case .pass(let other):
+            guard viewer.turn == .granted, decide(.allow, of: other, in: place.room) else { return false }
+            endTurn(of: viewer, .over)
+        case .decide(let decision, let other):
+            return viewer.turn == .owner && decide(decision, of: other, in: place.room)
+        }
+        return true
+    }
+
+    /// Decides about a member's turn, in `room` if one is given. Returns false, and does nothing, if the member isn't
+    /// there, hasn't asked, or has no turn that could end.
+    func decide(_ decision: TurnDecision, of id: MemberID, in room: String? = nil) -> Bool {
+        guard let member = rooms[id], let place = rooms.directory.place(of: id), room == nil || place.room == room
+        else { return false }
+        switch decision {
+        case .allow, .decline:
+            guard member.turn == .asked else { return false }
+            set(decision == .allow ? .granted : nil, of: member)
+        case .end:
+            guard member.mayPresent else { return false }
+            endTurn(of: member, .over)
+        }
+        return true
+    }
+
+    /// Ends a member's turn and what it presents. The page is told first, so that it doesn't try again.
+    func endTurn(of member: RoomMember, _ ending: Presenter.Ending) {
+        set(nil, of: member)
+        end(member.id, ending)
+    }
+
+    private func set(_ turn: Turn?, of member: RoomMember) {
+        guard member.turn != turn else { return }
+        member.turn = turn
+        member.socket.send(SkyRTCReply(turn: turn).text)
+        changed(around: member.id)
+    }
+
+    /// The member has left `room`, or has joined it again under another name.
+    func moved(_ id: MemberID, from room: String, to other: String?) {
+        let member = rooms[id]
+        if member?.turn != nil { changedRooms.insert(room) }
+        guard room != other else { return }
+        disconnected(id)
+        // An owner's right is that of its last `__join`.
+        if member?.turn != .owner { member?.turn = nil }
+    }
+
+    /// Sends the members who decide in a changed room whose turn it is. Called once per second, so that a viewer who
+    /// asks again and again causes few messages.
+    func tellChanges() {
+        for room in changedRooms {
+            let members = turns(in: room)
+            for member in members where member.mayPresent { tell(members, to: member) }
+        }
+        changedRooms = []
+    }
+
+    /// Sends a newcomer whose turn it is, if it may present.
+    func tellTurns(of room: String, to member: RoomMember) {
+        if member.mayPresent { tell(turns(in: room), to: member) }
+    }
+
+    /// The viewers of `room` that have a turn or have asked for it, in the order in which they got to that.
+    private func turns(in room: String) -> [RoomMember] {
+        rooms.viewers(in: room).filter { $0.turn != nil }.sorted { $0.turnSince < $1.turnSince }
+    }
+
+    /// Sends `receiver` those of `members` that it decides about: an owner all others that ask or may present, except
+    /// owners who present nothing, and another presenter those that ask.
+    private func tell(_ members: [RoomMember], to receiver: RoomMember) {
+        let isOwner = receiver.turn == .owner
+        let shown = members.filter { member in
+            guard member !== receiver else { return false }
+            return switch member.turn {
+            case .asked?: true
+            case .granted?: isOwner
+            case .owner?: isOwner && isPresenting(member.id)
+            case nil: false
+            }
+        }
+        let list = shown.prefix(Self.listLimit).map { member in
+            (id: member.id, name: rooms.directory.place(of: member.id)?.name, turn: member.turn)
+        }
+        receiver.socket.send(SkyRTCReply(turns: list).text)
+    }
+}

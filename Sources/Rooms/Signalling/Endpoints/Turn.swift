@@ -1,0 +1,50 @@
+import Rooms
+
+/// A member's right to present, or its request for it.
+enum Turn: String {
+    /// It has asked for the turn.
+    case asked
+    /// It may present until its turn ends.
+    case granted
+    /// It has joined with the presenters' token: it may present, and decides about the turns of others.
+    case owner
+}
+
+extension Turn? {
+    /// The turn in one word, as clients are told it.
+    var word: String { self?.rawValue ?? "none" }
+}
+
+/// A decision about a member's turn to present.
+public enum TurnDecision: String, Sendable, CaseIterable {
+    /// Allows a member that has asked to present.
+    case allow
+    /// Declines the request of a member.
+    case decline
+    /// Ends a member's turn, and what it presents.
+    case end
+}
+
+/// A viewer's message about the turn to present: `__turn`.
+enum TurnRequest {
+    /// It asks for the turn.
+    case ask
+    /// It withdraws its request, or gives its turn back.
+    case leave
+    /// It hands its turn over to a member that has asked.
+    case pass(MemberID)
+    /// It decides about another member's turn.
+    case decide(TurnDecision, MemberID)
+
+    /// Creates the request that `action` names, about the member `target`. Nil for another word.
+    init?(action: String, target: MemberID) {
+        switch action {
+        case "ask": self = .ask
+        case "leave": self = .leave
+        case "pass": self = .pass(target)
+        default:
+            guard let decision = TurnDecision(rawValue: action) else { return nil }
+            self = .decide(decision, target)
+        }
+    }
+}

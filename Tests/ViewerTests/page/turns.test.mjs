@@ -1,0 +1,132 @@
+// Whose turn it is to present, as the page knows and shows it.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import "./browser.mjs";
+import { actionsOn, Turns } from "../../../Sources/Rooms/Viewer/page/present/turns.js";
+import { presentWords } from "../../../Sources/Rooms/Viewer/page/present/presentwords.js";
+import { TurnView } from "../../../Sources/Rooms/Viewer/page/present/turnview.js";
+
+/** An element, as far as the view uses it. */
+class FakeElement extends EventTarget {
+  hidden = false;
+  attributes = new Map();
+  children = [];
+
+  constructor(localName) {
+    super();
+    this.localName = localName;
+  }
+
+  get textContent() {
+    return this.children.map((child) => child.textContent ?? child).join("");
+  }
+
+  set textContent(text) {
+    this.children = [text];
+  }
+
+  set innerHTML(text) {
+    assert.fail(`markup: ${text}`);
+  }
+
+  setAttribute(name, value) {
+    this.attributes.set(name, value);
+  }
+
+  getAttribute(name) {
+    return this.attributes.get(name) ?? null;
+  }
+
+  append(...children) {
+    this.children.push(...children);
+  }
+
+  replaceChildren(...children) {
+    this.children = children;
+  }
+
+  get buttons() {
+    return this.children.filter(({ localName }) => localName === "button");
+  }
+}
+
+globalThis.document.createElement = (name) => new FakeElement(name);
+
+/** The turns of a page to which the host has sent these messages. */
+function told(...messages) {
+  const viewer = new EventTarget();
+  const turns = new Turns(viewer);
+  for (const [type, detail] of messages) viewer.dispatchEvent(new CustomEvent(type, { detail }));
+  return turns;
+}
+
+/** The view's list for `turns`, and what the user has done there. */
+function shown(turns, isSharing = false) {
+  const acts = [];
+  const view = new TurnView((...act) => acts.push(act));
+  view.draw(turns, isSharing);
+  const [state, own, list] = view.parts;
+  return { acts, state, own, list, view };
+}
+
+const ann = { socketId: "a", name: "Ann", turn: "asked" };
+const ben = { socketId: "b", turn: "granted" };
+
+test("our own turn is the host's last word, and a new visit begins without a list", () => {
+  assert.equal(told(["_peers", {}]).own, null);
+  assert.equal(told(["_peers", { turn: 1 }]).own, null);
+  const turns = told(["_peers", { turn: "none" }], ["_turn", { turn: "granted" }], ["_turns", { members: [ann] }]);
+  assert.ok(turns.mayPresent && turns.requests === 1);
+  assert.deepEqual(turns.members, [{ id: "a", name: "Ann", turn: "asked" }]);
+  const over = told(["_peers", { turn: "owner" }], ["_turns", { members: [ann] }], ["_turn", { turn: "none" }]);
+  assert.ok(!over.mayPresent && over.members.length === 0);
+  assert.deepEqual(told(["_peers", { turn: "owner" }], ["_turns", { members: [ann] }], ["_peers", {}]).members, []);
+  for (const own of ["none", "asked"]) assert.ok(!told(["_peers", { turn: own }]).mayPresent);
+});
+
+test("a list that isn't one is empty, and a long one is cut", () => {
+  for (const members of [undefined, "x", [null], [{ name: "Ann" }], [1]]) {
+    assert.deepEqual(told(["_turns", { members }]).members, []);
+  }
+  assert.equal(told(["_turns", { members: Array(1000).fill(ann) }]).members.length, 50);
+});
+
+test("an owner decides about everybody, and another presenter only hands over", () => {
+  assert.deepEqual(actionsOn("asked", "owner", false), ["allow", "decline"]);
+  assert.deepEqual(actionsOn("asked", "owner", true), ["pass", "allow", "decline"]);
+  assert.deepEqual(actionsOn("granted", "owner", false), ["end"]);
+  assert.deepEqual(actionsOn("asked", "granted", true), ["pass"]);
+  assert.deepEqual(actionsOn("granted", "granted", true), []);
+});
+
+test("one button asks, withdraws the request or gives the turn back, and an owner has none", () => {
+  for (const [own, action] of [["none", "ask"], ["asked", "leave"], ["granted", "leave"]]) {
+    const { acts, own: button } = shown(told(["_peers", { turn: own }]));
+    assert.equal(button.textContent, presentWords.en.ownTurn[own]);
+    button.dispatchEvent(new Event("click"));
+    assert.deepEqual(acts, [[action]]);
+  }
+  assert.ok(shown(told(["_peers", { turn: "owner" }])).own.hidden);
+});
+
+test("a button of the list acts on its member", () => {
+  const { acts, list, view } = shown(told(["_peers", { turn: "owner" }], ["_turns", { members: [ann, ben] }]));
+  const [first, second] = list.children;
+  assert.equal(first.children[0].textContent, "Ann asks to present");
+  assert.equal(second.children[0].textContent, "Guest b may present");
+  for (const button of [...first.buttons, ...second.buttons]) button.dispatchEvent(new Event("click"));
+  assert.deepEqual(acts, [["allow", "a"], ["decline", "a"], ["end", "b"]]);
+  assert.equal(first.buttons[0].getAttribute("aria-label"), "Allow: Ann");
+  view.draw(told(["_peers", { turn: "owner" }], ["_turns", { members: [ann, ben] }]), false);
+  assert.equal(list.children[0], first, "a list that stays the same keeps its elements, and so the focus");
+  view.draw(told(["_peers", { turn: "owner" }]), false);
+  assert.ok(list.hidden && list.children.length === 0);
+});
+
+test("a name with markup is text, without what would hide other text", () => {
+  const name = "<img src=x onerror=alert(1)>\u202e";
+  const { list } = shown(told(["_peers", { turn: "owner" }], ["_turns", { members: [{ ...ann, name }] }]));
+  assert.deepEqual(list.children[0].children[0].children, ["<img src=x onerror=alert(1)> asks to present"]);
+});
