@@ -91,6 +91,11 @@ extension EndToEnd {
                 Request(method: "DELETE", path: "/api/rooms/screen", headers: admin, status: 405),
                 Request(method: "PUT", path: "/api/rooms/screen/members/\(id)", headers: admin, status: 405),
                 Request(method: "GET", path: "/api/elsewhere", headers: admin, status: 404),
+                Request(
+                    method: "POST", path: "/api/rooms/screen/members/\(id)/turn/allow", headers: admin, status: 409),
+                Request(
+                    method: "POST", path: "/api/rooms/screen/members/\(id)/turn/pass", headers: admin, status: 404),
+                Request(method: "GET", path: "/api/rooms/screen/members/\(id)/turn/end", headers: admin, status: 405),
                 Request(method: "DELETE", path: "/api/rooms/screen/members/\(id)", headers: admin, status: 204),
                 Request(method: "GET", path: "/api/events", headers: admin, status: 426),
                 Request(method: "POST", path: "/api/events", headers: admin, status: 405),

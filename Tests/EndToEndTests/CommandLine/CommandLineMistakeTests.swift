@@ -163,6 +163,8 @@ extension EndToEnd {
             Mistake("screenrelay stop --config none", 64, says: "--config", "screenrelay stop --help"),
             Mistake("screenrelay remove", 64, says: "WHO", "screenrelay remove --help"),
             Mistake("screenrelay kick", 64, says: "WHO", "screenrelay remove --help"),
+            Mistake("screenrelay present", 64, says: "ACTION", "screenrelay present --help"),
+            Mistake("screenrelay present allow", 64, says: "present", "allow WHO"),
             Mistake("screenrelay rooms all", 64, says: "'all'"),
             Mistake("screenrelay config shar", 64, says: "'shar'", "did you mean share?"),
             Mistake("screenrelay config stop", 64, says: "'stop'", "no settings file"),

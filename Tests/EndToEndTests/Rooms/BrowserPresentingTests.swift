@@ -98,6 +98,53 @@ extension EndToEndInBrowser {
             #expect(try reason(at: viewer, within: .seconds(3)).contains("Ann was removed by the sharer"))
         }
 
+        @Test(
+            "a viewer asks and gets the turn by a hand-over, an owner ends it by command, and names are text",
+            .timeLimit(.minutes(5)))
+        func turns() throws {
+            let room = try PublishedRoom()
+            let ann = try PresentingPage(room)
+            let began = ContinuousClock.now
+            let first = try ann.share("screen")
+            let floor = ContinuousClock.now - began
+            let bob = try PresentingPage(room, as: "<b>Bob</b>", link: room.link)
+            try bob.page.waitUntil("document.getElementById('present')?.hidden === false")
+            #expect(try bob.page.evaluate("document.getElementById('present').title").string == "Ask to present")
+            try bob.page.evaluate("document.getElementById('present').click()")
+            try bob.page.evaluate("document.getElementById('turn').click()")
+            try bob.page.waitUntil("screenRelay.presenting.turn === 'asked'")
+            try ann.page.waitUntil("screenRelay.presenting.turns.includes('<b>Bob</b> asked')")
+            #expect(try ann.page.evaluate("document.querySelector('#presenting b') === null") == true)
+
+            // Ann's share ends, Bob's begins, and Ann gets its picture.
+            let handedOver = ContinuousClock.now
+            try ann.page.evaluate("document.querySelector('#presenting [data-action=pass]').click()")
+            try bob.page.waitUntil("screenRelay.presenting.turn === 'granted'", within: .seconds(1))
+            try ann.page.waitUntil("screenRelay.presenting.screen === undefined", within: .seconds(1))
+            try bob.share("screen")
+            try ann.page.waitUntil(
+                """
+                screenRelay.tracks.some(({ name, source }) =>
+                  name.startsWith('screen-') && name !== '\(first)' && source === 'live')
+                """)
+            // The second share takes as long as the first one; handing over adds nothing to it that people notice.
+            let duration = ContinuousClock.now - handedOver
+            #expect(duration <= max(.seconds(1), floor * 2), "\(duration), and the first share took \(floor)")
+            try expectMotion(ann.viewer)
+
+            let process = ["--pid", "\(room.host.child.processID)"]
+            let rooms = try CommandLineRun(["screenrelay", "rooms"] + process)
+            #expect(rooms.output.contains("viewer (granted)") && rooms.output.contains("viewer (owner)"))
+            let run = try CommandLineRun(["screenrelay", "present", "end", "<b>Bob"] + process)
+            #expect(run.status == .exited(0) && run.output == "viewer <b>Bob</b> (127.0.0.1) no longer presents\n")
+            try bob.page.waitUntil(
+                "screenRelay.presenting.turn === 'none' && screenRelay.presenting.screen === undefined",
+                within: .seconds(1))
+            #expect(try reason(at: ann.viewer, within: .seconds(3)).contains("the turn of <b>Bob</b> is over"))
+            #expect(ann.page.consoleErrors.isEmpty, "\(ann.page.consoleErrors)")
+            #expect(bob.page.consoleErrors.isEmpty, "\(bob.page.consoleErrors)")
+        }
+
         enum Ending: CaseIterable {
             case closedTab, leftPage, crashedTab, killedBrowser
         }
@@ -156,7 +203,11 @@ extension EndToEndInBrowser {
             // The presenter sees its own shares without the host.
             #expect(try presenter.page.evaluate("screenRelay.tracks[0].shown") == true)
 
-            #expect(try viewer.page.evaluate("document.getElementById('present') === null") == true)
+            try viewer.page.waitUntil("document.getElementById('present')?.hidden === false")
+            try viewer.page.evaluate("document.getElementById('present').click()")
+            #expect(try viewer.page.evaluate("screenRelay.presenting.turn").string == "none")
+            #expect(try viewer.page.evaluate("document.getElementById('turn').checkVisibility()") == true)
+            #expect(try viewer.page.evaluate("document.getElementById('present-screen').checkVisibility()") == false)
             let status = """
                 fetch('/whip/screen/evil', {
                   method: 'POST', body: 'v=0',

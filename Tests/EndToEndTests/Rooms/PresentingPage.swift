@@ -2,7 +2,7 @@ import BrowserDriver
 import MediaTypes
 import TestSupport
 
-/// A page in a browser of its own, whose user may present in a ``PublishedRoom``.
+/// A page in a browser of its own, whose user presents in a ``PublishedRoom``.
 struct PresentingPage {
     let browser: Browser
     let viewer: ViewerPage
@@ -35,15 +35,15 @@ struct PresentingPage {
         };
         """
 
-    /// Opens the link that the host prints for presenters, as a user called Ann. Without `replacesScreen`, the screen
-    /// is the one that Chromium has for tests, as the camera is in any case.
-    init(_ room: PublishedRoom, replacesScreen: Bool = true) throws {
+    /// Opens `link`, or the link that the host prints for presenters, as a user called `name`. Without `replacesScreen`,
+    /// the screen is the one that Chromium has for tests, as the camera is in any case.
+    init(_ room: PublishedRoom, as name: String = "Ann", link: String? = nil, replacesScreen: Bool = true) throws {
         browser = try Browser.launch(
             extraFlags: ["--use-fake-device-for-media-stream=fps=15", "--use-fake-ui-for-media-stream"])
         let page = try browser.newPage("about:blank")
         if replacesScreen { try page.runBeforeLoad(Self.screen) }
-        try page.runBeforeLoad("try { localStorage.setItem('screenrelay.name', 'Ann'); } catch {}")
-        try page.navigate(room.host.printed("Presenters: "))
+        try page.runBeforeLoad("try { localStorage.setItem('screenrelay.name', '\(name)'); } catch {}")
+        try page.navigate(link ?? room.host.printed("Presenters: "))
         viewer = ViewerPage(page)
     }
 

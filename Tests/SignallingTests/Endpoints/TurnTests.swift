@@ -1,0 +1,201 @@
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Signalling
+
+@Suite("The turn to present")
+struct TurnTests {
+    private let publishing = FakePublishing()
+
+    /// Waits until a session has ended, and returns what its viewers are told.
+    private func reason() throws -> String? {
+        try eventually("the session's end") { publishing.state.withLock { $0.reasons.last } }
+    }
+
+    enum Way: CaseIterable {
+        case page, api, program
+    }
+
+    @Test(
+        "a viewer asks, is seen by owners, presents with its own token when allowed, and not once its turn has ended",
+        arguments: Way.allCases)
+    func presenting(way: Way) throws {
+        let server = try RunningServer.withTurns(publishing)
+        let ann = try Visitor(server, "secret", "Ann")
+        let bob = try Visitor(server, "audience", "Bob")
+        #expect(ann.turn == "owner" && bob.turn == "none")
+        func decide(_ decision: TurnDecision) throws {
+            switch way {
+            case .page: try ann.send(decision.rawValue, bob.id)
+            case .api: #expect(try server.decide(decision.rawValue, bob.id) == 204)
+            case .program: server.server.decide(decision, turnOf: bob.id)
+            }
+        }
+        #expect(try server.present(bob) == 403)
+        try bob.send("ask")
+        #expect(try bob.nextTurn() == "asked")
+        try ann.waitForTurns(["Bob asked"])
+        #expect(try server.turns() == ["owner", "asked"])
+        #expect(try server.present(bob) == 403)
+        try decide(.allow)
+        #expect(try bob.nextTurn() == "granted")
+        try ann.waitForTurns(["Bob granted"])
+        #expect(try server.present(bob) == 201)
+        #expect(publishing.state.withLock { $0.presenters } == [Presenter(name: "Bob")])
+        try decide(.end)
+        #expect(try bob.nextTurn() == "none")
+        #expect(try reason() == "the turn of Bob is over")
+        try ann.waitForTurns([])
+        #expect(try server.present(bob) == 403)
+        withExtendedLifetime((ann, bob)) {}
+    }
+
+    @Test("a request is declined or withdrawn, a turn is given back, and a name with markup is passed on as it is")
+    func declining() throws {
+        let server = try RunningServer.withTurns(publishing)
+        let ann = try Visitor(server, "secret", "Ann")
+        let bob = try Visitor(server, "audience", "<img src=x>")
+        for (decision, result) in [("decline", "none"), ("allow", "granted")] {
+            try bob.send("ask")
+            #expect(try bob.nextTurn() == "asked")
+            try ann.waitForTurns(["<img src=x> asked"])
+            try ann.send(decision, bob.id)
+            #expect(try bob.nextTurn() == result)
+        }
+        #expect(try server.present(bob) == 201)
+        try bob.send("leave")
+        #expect(try bob.nextTurn() == "none")
+        #expect(try reason() == "<img src=x> has stopped sharing")
+        try bob.send("ask")
+        #expect(try bob.nextTurn() == "asked")
+        try bob.send("leave")
+        #expect(try bob.nextTurn() == "none")
+        try ann.send("allow", bob.id)
+        #expect(try ann.hearsNoTurn())
+        #expect(try server.present(bob) == 403)
+        withExtendedLifetime((ann, bob)) {}
+    }
+
+    @Test("a presenter hands its turn over to a member that has asked, and back, each within a second")
+    func handOver() throws {
+        let server = try RunningServer.withTurns(publishing)
+        let ann = try Visitor(server, "secret", "Ann")
+        let bob = try Visitor(server, "audience", "Bob")
+        let cid = try Visitor(server, "audience", "Cid")
+        try bob.send("ask")
+        _ = try bob.nextTurn()
+        try ann.send("allow", bob.id)
+        #expect(try bob.nextTurn() == "granted")
+        #expect(try server.present(bob) == 201)
+        for (old, new) in [(bob, cid), (cid, bob)] {
+            try new.send("ask")
+            #expect(try new.nextTurn() == "asked")
+            try old.waitForTurns(["\(new.name) asked"])
+            let before = publishing.state.withLock { $0.reasons.count }
+            let start = ContinuousClock.now
+            try old.send("pass", new.id)
+            #expect(try new.nextTurn() == "granted")
+            #expect(try old.nextTurn() == "none")
+            #expect(try server.present(new) == 201)
+            try eventually("the end") { publishing.state.withLock { $0.reasons.count } == before + 1 }
+            #expect(ContinuousClock.now - start < .seconds(1))
+            #expect(try reason() == "the turn of \(old.name) is over")
+            #expect(try server.present(old) == 403)
+        }
+        withExtendedLifetime((ann, bob, cid)) {}
+    }
+
+    @Test("an owner ends another owner's share, which begins again only after joining again")
+    func owners() throws {
+        let server = try RunningServer.withTurns(publishing)
+        let ann = try Visitor(server, "secret", "Ann")
+        let bob = try Visitor(server, "secret", "Bob")
+        #expect(try server.present(bob) == 201)
+        try ann.waitForTurns(["Bob owner"])
+        try ann.send("end", bob.id)
+        #expect(try bob.nextTurn() == "none")
+        #expect(try reason() == "the turn of Bob is over")
+        #expect(try server.present(bob) == 403)
+        try bob.send("end", ann.id)
+        #expect(try bob.hearsNoTurn())
+        #expect(try server.turns() == ["owner", nil])
+        withExtendedLifetime((ann, bob)) {}
+    }
+
+    @Test("what can't be decided over /api is refused by status")
+    func refusals() throws {
+        let server = try RunningServer.withTurns(publishing)
+        let bob = try Visitor(server, "audience", "Bob")
+        for decision in TurnDecision.allCases {
+            #expect(try server.decide(decision.rawValue, bob.id) == 409)
+        }
+        try bob.send("ask")
+        #expect(try bob.nextTurn() == "asked")
+        #expect(try server.decide("allow", bob.id, room: "attic") == 409)
+        #expect(try server.decide("allow", "nobody") == 409)
+        #expect(try server.decide("pass", bob.id) == 404)
+        let path = "/api/rooms/desk/members/\(bob.id)/turn/allow"
+        #expect(try server.request("GET", path, ["Authorization": "Bearer master"]).headers["allow"] == "POST")
+        #expect(try server.turns() == ["asked"])
+        withExtendedLifetime(bob) {}
+    }
+
+    @Test("a turn ends with its visit: when the page leaves, or moves to another room", arguments: [true, false])
+    func leaving(moves: Bool) throws {
+        let server = try RunningServer.withTurns(publishing)
+        publishing.state.withLock { $0.isReceiving = true }
+        let bob = try Visitor(server, "audience", "Bob")
+        try bob.send("ask")
+        _ = try bob.nextTurn()
+        #expect(try server.decide("allow", bob.id) == 204)
+        #expect(try bob.nextTurn() == "granted")
+        #expect(try server.present(bob) == 201)
+        if moves {
+            try bob.client.send(event: "__join", "{\"room\":\"attic,audience\",\"role\":\"viewer\",\"name\":\"Bob\"}")
+            #expect(try bob.next("_peers")["turn"] as? String == "none")
+            #expect(try server.present(bob, in: "attic") == 403)
+        } else {
+            try bob.client.raw.send(WebSocketClient.frame(8, [0x03, 0xE9]))
+            try bob.client.raw.waitForEnd()
+        }
+        // Although its media still arrive.
+        #expect(try reason() == "the connection to Bob was lost")
+        #expect(try server.present(bob) == 403)
+        withExtendedLifetime(bob) {}
+    }
+
+    @Test("a page that goes on by another WebSocket keeps its turn")
+    func resuming() throws {
+        let server = try RunningServer.withTurns(publishing)
+        publishing.state.withLock { $0.isReceiving = true }
+        let bob = try Visitor(server, "audience", "Bob")
+        try bob.send("ask")
+        _ = try bob.nextTurn()
+        #expect(try server.decide("allow", bob.id) == 204)
+        #expect(try bob.nextTurn() == "granted")
+        #expect(try server.present(bob) == 201)
+        bob.client.raw.endSending()
+        try bob.client.raw.waitForEnd()
+        let again = try WebSocketClient(port: server.port)
+        let key = "\"room\":\"desk,audience\",\"role\":\"viewer\""
+        try again.send(event: "__join", "{\(key),\"resume\":\"\(bob.visit)\"}")
+        #expect(try again.next(event: "_peers")["turn"] as? String == "granted")
+        #expect(try server.present(bob) == 201)
+        withExtendedLifetime(again) {}
+    }
+
+    @Test("nobody asks in a room without presenters, or on a host without publishers", arguments: [true, false])
+    func withoutPresenters(hasPublishing: Bool) throws {
+        let publishing = self.publishing
+        let server = try RunningServer {
+            if hasPublishing { $0.publishing = publishing }
+            $0.rooms[0].access = RoomAccess(viewing: "audience", presenting: hasPublishing ? nil : "secret")
+        }
+        let bob = try Visitor(server, "audience", "Bob")
+        #expect(bob.turn == nil)
+        try bob.send("ask")
+        #expect(try bob.hearsNoTurn())
+        #expect(try server.present(bob) == 403)
+    }
+}
