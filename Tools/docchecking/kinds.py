@@ -12,6 +12,7 @@ LEFT_OUT = [
     (r"^(systemctl|loginctl) ", "needs systemd in the user's session; ServiceUnitTests has it read the units"),
     (r"^sudo (-u screenrelay |systemctl|useradd|install .*packaging/)", "needs systemd; ServiceUnitTests reads the units"),
     (r"^podman ", "needs podman and the packages; Tools/release/image --check runs the images"),
+    (r"^screenrelay present ", "needs a viewer that asks; BrowserPresentingTests has one"),
     (r"coturn", "needs root; Tools/bench/nat runs coturn with this configuration"),
 ]
 #: What is not run with --brief.

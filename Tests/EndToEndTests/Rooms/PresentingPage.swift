@@ -35,8 +35,8 @@ struct PresentingPage {
         };
         """
 
-    /// Opens `link`, or the link that the host prints for presenters, as a user called `name`. Without `replacesScreen`,
-    /// the screen is the one that Chromium has for tests, as the camera is in any case.
+    /// Opens `link`, or the link that the host prints for presenters, as a user called `name`. Without
+    /// `replacesScreen`, the screen is the one that Chromium has for tests, as the camera is in any case.
     init(_ room: PublishedRoom, as name: String = "Ann", link: String? = nil, replacesScreen: Bool = true) throws {
         browser = try Browser.launch(
             extraFlags: ["--use-fake-device-for-media-stream=fps=15", "--use-fake-ui-for-media-stream"])
