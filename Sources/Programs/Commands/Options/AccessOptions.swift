@@ -45,7 +45,8 @@ enum AccessOptions {
             help:
                 "also print a link with which people can share a screen or a camera from the page, and decide which "
                 + "viewers may do so, and the presenters' token, with which programs such as OBS can publish into the "
-                + "room over WHIP, or over RTSP with --rtsp; while a capture is connected, append /TRACK with a name of your choice to the URL"
+                + "room over WHIP, or over RTSP with --rtsp; while a capture is connected, append /TRACK with a name "
+                + "of your choice to the URL"
         ),
         Option(
             long: "present-token-file", value: .required("FILE"),

@@ -216,8 +216,8 @@ export class Presenting {
   /** Our turn has changed. If it is over, the host has ended what we have shared. */
   #turned() {
     if (!this.#turns.mayPresent) this.#stopAll(null);
-    if (this.#turns.own === "granted") this.#view.open();
     this.#draw();
+    if (this.#turns.own === "granted") this.#view.open();
   }
 
   /** The user acts on a turn. An owner keeps the right to present, so for an owner handing over is two steps. */
