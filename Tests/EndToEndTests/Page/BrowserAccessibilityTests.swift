@@ -32,6 +32,10 @@ extension EndToEndInBrowser {
                 try page.waitUntil("document.getElementById('\(panel)')?.hidden === false")
                 try page.evaluate("document.getElementById('\(panel)').click()")
                 #expect(try page.evaluate("document.getElementById('charts').hidden").bool == true)
+                if panel == "people-button" {
+                    try page.evaluate("document.getElementById('show-code').click()")
+                    try page.waitUntil("document.querySelector('#code svg') !== null")
+                }
                 try expectNothingBroken(on: page, panel)
             }
             try page.evaluate("document.getElementById('help').click()")

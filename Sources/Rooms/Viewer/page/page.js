@@ -7,6 +7,7 @@ import { Delay } from "./figures/delay.js";
 import { element, iconButton, relabel, setText } from "./element.js";
 import { Face } from "./picture/face.js";
 import { Gestures } from "./view/gestures.js";
+import { InviteLink } from "./meeting/invitelink.js";
 import { addViewKeys, Keys } from "./view/keys.js";
 import { loaded } from "./loaded.js";
 import { Measurements } from "./figures/measurements.js";
@@ -43,6 +44,7 @@ const bar = new Bar();
 const face = new Face(viewer, stage, bar);
 const gestures = new Gestures(view);
 const keys = new Keys();
+document.getElementById("people").append(new InviteLink(viewer).root);
 
 stage.onAction = () => viewer.act();
 stage.onFirstPicture = () => viewer.firstPicture();
