@@ -49,13 +49,13 @@ enum PagePiece {
 /// `contentSecurityPolicy` allows the scripts and the style by their hashes, and no others. The files that the page is
 /// made of are there as well, each by itself. The plugin EmbedPage makes `EmbeddedPage` of the folder `page`.
 public enum ViewerFiles {
-    /// The value of Content-Security-Policy for every file.
+    /// The value of Content-Security-Policy for every file, without `frame-ancestors` and `connect-src`, which depend
+    /// on the host.
     public static let contentSecurityPolicy = {
         let scripts = EmbeddedPage.document.compactMap { if case .script = $0 { $0.source } else { nil } }
         let styles = EmbeddedPage.document.compactMap { if case .style = $0 { $0.source } else { nil } }
         return
-            "default-src 'self'; media-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-            + "object-src 'none'; "
+            "default-src 'self'; media-src 'self' blob:; base-uri 'none'; form-action 'none'; object-src 'none'; "
             + "require-trusted-types-for 'script'; trusted-types 'none'; script-src 'self'\(scripts.joined()); "
             + "style-src 'self'\(styles.joined())"
     }()

@@ -50,6 +50,7 @@ extension EndToEnd {
             Mistake("screenrelay share --track-text desk=a \(anyPorts)", 64, says: "--track-text", "no such track"),
             Mistake("screenrelay host --track-text desk=a \(anyPorts)", 64, says: "--track-text", "no such track"),
             Mistake("screenrelay host --allow-origin example.org", 64, says: "--allow-origin", "https://example.org"),
+            Mistake("screenrelay host --embed-in https://*.example.org", 64, says: "--embed-in", "https://example.org"),
             Mistake(
                 "screenrelay host --ice-server example.org", 64, says: "--ice-server example.org",
                 "stun:stun.example.org"),

@@ -43,7 +43,14 @@ struct ViewerPage {
 
     /// What the video shows now, scaled to at most that many columns; nil before there is a picture.
     func picture(columns: Int = 4096) throws -> ScenePicture? {
-        let value = try page.evaluate("\(Self.pictureScript)(\(columns))")
+        Self.picture(try page.evaluate(Self.pictureExpression(columns: columns)))
+    }
+
+    /// The expression whose value ``picture(_:)`` reads.
+    static func pictureExpression(columns: Int) -> String { "\(pictureScript)(\(columns))" }
+
+    /// The picture in a value of ``pictureExpression(columns:)``; nil if the video had none.
+    static func picture(_ value: JSONValue) -> ScenePicture? {
         guard let width = value["width"].int, let height = value["height"].int, let text = value["rgba"].string,
             let data = Data(base64Encoded: text)
         else { return nil }

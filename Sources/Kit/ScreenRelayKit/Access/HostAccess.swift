@@ -44,6 +44,7 @@ extension SignallingConfiguration {
             try TLSCertificate(certificate)
         }
         allowedOrigins = configuration.allowedOrigins
+        embeddingOrigins = configuration.embeddingOrigins
         trustedProxies = configuration.trustedProxies
         alsoOtherJoined = configuration.alsoOtherJoined
         pairRooms = configuration.pairRooms

@@ -42,6 +42,9 @@ public struct HostConfiguration: Sendable {
     public var hostNames: [String] = []
     /// Pages from these origins may use the host just as its own page does.
     public var allowedOrigins: [String] = []
+    /// Pages from these origins, for example `https://example.org`, may show the host's page in a frame, and load the
+    /// element for that, `/embed.js`. An origin with an IPv6 address, and what isn't an origin, is ignored.
+    public var embeddingOrigins: [String] = []
     /// Reverse proxies whose `Forwarded` or `X-Forwarded-For` header is trusted to name the client.
     public var trustedProxies: [AddressRange] = []
     /// Whether socket.io clients also get `other_joined`, a synonym of `otherjoin`. Off by default, because a client

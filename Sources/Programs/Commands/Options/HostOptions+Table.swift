@@ -37,6 +37,11 @@ extension HostOptions {
                 + "repeated",
             repeats: true),
         Option(
+            long: "embed-in", value: .required("ORIGIN"),
+            help: "allow web pages of this origin, for example https://example.org, to show the page in a frame, with "
+                + "the element <screen-relay> of /embed.js; may be repeated",
+            repeats: true, alsoSoughtAs: ["iframe", "frame"]),
+        Option(
             long: "pair-rooms",
             help: "also allow socket.io clients to call each other: two of them in each room that isn't this "
                 + "host's, named NAME,TOKEN with the room token",

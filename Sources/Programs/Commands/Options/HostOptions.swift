@@ -26,6 +26,7 @@ enum HostOptions {
         configuration.advertised = try AdvertiseOption.addresses(options)
         configuration.hostNames = try AdvertiseOption.hostNames(options)
         configuration.allowedOrigins = try options.values("allow-origin", as: .origin)
+        configuration.embeddingOrigins = try options.values("embed-in", as: .embeddingOrigin)
         configuration.trustedProxies = try options.values("trusted-proxy", as: .addressRange)
         configuration.certificate = try AccessOptions.certificate(options)
         configuration.lifetime = try options.value("expires", as: .lifetime)
@@ -269,6 +270,15 @@ extension ValueFormat where Value == String {
             let rest = ["https://", "http://"].first { text.hasPrefix($0) }.map { text.dropFirst($0.count) }
             guard let rest, !rest.isEmpty, !rest.contains("/"), !rest.contains(" ") else { return nil }
             return text
+        }
+    }
+
+    /// The origin of pages that may show the host's page.
+    static var embeddingOrigin: ValueFormat<String> {
+        ValueFormat(
+            orProblem: "not an origin, or one with an IPv6 address; write it like https://example.org, without a path"
+        ) { text in
+            SignallingConfiguration.isEmbeddingOrigin(text) ? text : nil
         }
     }
 }

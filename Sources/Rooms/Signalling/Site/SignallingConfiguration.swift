@@ -13,6 +13,9 @@ public struct SignallingConfiguration: Sendable {
     public var rooms: [RoomConfiguration]
     /// Origins (`https://host[:port]`) whose pages may use the server as our own page does.
     public var allowedOrigins: [String] = []
+    /// Origins (`https://host[:port]`) whose pages may show our page in a frame. Others than ``isEmbeddingOrigin(_:)``
+    /// allows are ignored.
+    public var embeddingOrigins: [String] = []
     /// Whether the server accepts any literal address and the machine's name in a Host header, not only loopback's.
     public var lan = false
     /// More names to accept in a Host header, without a port: the names that a reverse proxy or a DNS entry gives this
@@ -62,6 +65,10 @@ public struct SignallingConfiguration: Sendable {
 }
 
 extension SignallingConfiguration {
+    /// Whether `text` can be one of ``embeddingOrigins``: a scheme, a host, and an optional port. The host can't be an
+    /// IPv6 address, for which Content-Security-Policy has no syntax.
+    public static func isEmbeddingOrigin(_ text: String) -> Bool { Embedding.isOrigin(text.lowercased()) }
+
     /// Seconds since the machine started, including sleep (CLOCK_BOOTTIME).
     public static func bootTime() -> Int {
         var time = timespec()

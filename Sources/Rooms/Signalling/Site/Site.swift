@@ -26,6 +26,7 @@ final class Site {
     private let webSockets: WebSocketFront
     private let rooms: HostRooms
     private let admission: Admission
+    private let embedding: Embedding
     private let metrics: MetricsText
     private let players: Endpoint
     private let publishers: Endpoint
@@ -80,6 +81,7 @@ final class Site {
         administration = AdministrationAPI(
             configuration, webSockets: webSockets, admission: admission, presence: presence, presenters: presenters)
         (self.log, self.rooms, self.admission, metrics) = (log, rooms, admission, configuration.metrics)
+        embedding = Embedding(origins: configuration.embeddingOrigins)
         (self.front, self.webSockets, warn) = (front, webSockets, configuration.warn)
         (self.pointers, self.presence, self.sessionEnds) = (pointers, presence, sessionEnds)
         self.presenters = presenters
@@ -182,6 +184,8 @@ extension Site {
         case "whip" where path.count == 4: publishers.handle(exchange, room: path[1], session: path[3])
         case "socket.io" where path.count == 1: socketIO.handle(exchange)
         case "api": administration.handle(exchange, Array(path.dropFirst()))
+        case "oembed" where path.count == 1 && embedding.isAllowed:
+            exchange.answer(embedding.code(for: exchange) { admission.openRoom($0)?.name })
         case "snapshot.png" where path.count == 1: snapshots.handle(exchange, .png)
         case "snapshot.jpg" where path.count == 1: snapshots.handle(exchange, .jpeg)
         default: page(exchange, "/" + path.joined(separator: "/"))
@@ -243,13 +247,19 @@ extension Site {
         // Without asking, the page opens a round trip or two earlier. It notices itself if it is out of date. On this
         // machine that would gain nothing, and a port is soon used by something else.
         let isKept = file.compressed != nil && !Loopback.contains(exchange.clientAddress)
-        let headers =
-            HTTPResponse.commonHeaders + [
-                ("Cache-Control", isKept ? "private, max-age=3600" : "no-cache"),
-                ("Content-Security-Policy", ViewerFiles.contentSecurityPolicy + "; connect-src 'self'" + sockets),
-                ("Permissions-Policy", ViewerFiles.permissionsPolicy), ("ETag", file.entityTag),
-                ("Vary", "Accept-Encoding"),
-            ] + (isTrusted ? [("Cross-Origin-Opener-Policy", "same-origin")] : [])
+        let isScript = path == Embedding.scriptPath
+        let policy = "\(ViewerFiles.contentSecurityPolicy); \(embedding.policy); connect-src 'self'\(sockets)"
+        var headers =
+            isScript ? embedding.scriptHeaders(for: admission.origin(of: exchange)) : HTTPResponse.commonHeaders
+        headers += [
+            ("Cache-Control", isKept ? "private, max-age=3600" : "no-cache"), ("Content-Security-Policy", policy),
+            ("Permissions-Policy", ViewerFiles.permissionsPolicy), ("ETag", file.entityTag),
+            ("Vary", isScript ? "Accept-Encoding, Origin" : "Accept-Encoding"),
+        ]
+        if isTrusted { headers.append(("Cross-Origin-Opener-Policy", "same-origin")) }
+        if path == "/", embedding.isAllowed, admission.openRoom("") != nil {
+            headers += embedding.discovery(for: exchange)
+        }
         if exchange.header("If-None-Match") == file.entityTag {
             return exchange.answer(HTTPResponse(304, headers: headers))
         }

@@ -6,6 +6,7 @@ import { Controls } from "./view/controls.js";
 import { Delay } from "./figures/delay.js";
 import { element, iconButton, relabel, setText } from "./element.js";
 import { Face } from "./picture/face.js";
+import { FrameNews, isFramed } from "./view/framed.js";
 import { Gestures } from "./view/gestures.js";
 import { InviteLink } from "./meeting/invitelink.js";
 import { addViewKeys, Keys } from "./view/keys.js";
@@ -44,7 +45,8 @@ const bar = new Bar();
 const face = new Face(viewer, stage, bar);
 const gestures = new Gestures(view);
 const keys = new Keys();
-document.getElementById("people").append(new InviteLink(viewer).root);
+const frameNews = isFramed ? new FrameNews(window.parent) : null;
+if (!isFramed) document.getElementById("people").append(new InviteLink(viewer).root);
 
 stage.onAction = () => viewer.act();
 stage.onFirstPicture = () => viewer.firstPicture();
@@ -59,7 +61,7 @@ let meeting = null;
 let isMeetingAsked = false;
 keys.add("t", meetingWords.nextTrack, () => tracks.next());
 keys.add("n", meetingWords.people, () => people.toggle());
-keys.add("m", meetingWords.meet, () => (meeting ? meeting.toggle() : (isMeetingAsked = true)));
+if (!isFramed) keys.add("m", meetingWords.meet, () => (meeting ? meeting.toggle() : (isMeetingAsked = true)));
 
 let newest = null;
 viewer.addEventListener("stream", async ({ detail: stream }) => {
@@ -114,7 +116,7 @@ function settled() {
 // Loaded once there is a picture, or none soon, so that the page itself stays small.
 let isMeetingWanted = false;
 viewer.addEventListener("joined", async () => {
-  if (isMeetingWanted) return;
+  if (isMeetingWanted || isFramed) return;
   isMeetingWanted = true;
   await settled();
   try {
@@ -131,7 +133,7 @@ viewer.addEventListener("joined", async () => {
 let presenting = null;
 let isPresentingWanted = false;
 viewer.addEventListener("_peers", async () => {
-  if (turns.own === null || isPresentingWanted) return;
+  if (turns.own === null || isPresentingWanted || isFramed) return;
   isPresentingWanted = true;
   if (!turns.mayPresent) await settled();
   try {
@@ -159,6 +161,7 @@ function draw() {
   pointer.live(viewer.source.state === "live");
   face.draw();
   bar.figures(measurements.line, charts.isOpen);
+  frameNews?.tell(viewer, stage.pictureSize);
 }
 
 function begin() {

@@ -1,0 +1,130 @@
+import Foundation
+import Testing
+
+@testable import Signalling
+
+@Suite("The page in other pages' frames")
+struct EmbeddingTests {
+    private static let friend = "https://friend.example"
+    private static let fromFriend = ["Origin": friend]
+
+    /// A request for the code of a link.
+    private static func request(_ link: String, _ more: String = "") -> String {
+        let characters = CharacterSet.alphanumerics
+        return "/oembed?url=\(link.addingPercentEncoding(withAllowedCharacters: characters) ?? "")\(more)"
+    }
+
+    private func json(_ response: RawResponse) throws -> [String: Any] {
+        try #require(try JSONSerialization.jsonObject(with: Data(response.text.utf8)) as? [String: Any])
+    }
+
+    @Test("no page may show ours, and none gets the element, unless the host allows its origin")
+    func refused() throws {
+        let server = try RunningServer(token: nil)
+        let page = try server.request("GET", "/", Self.fromFriend)
+        #expect(page.headers["content-security-policy"]?.contains("; frame-ancestors 'none';") == true)
+        #expect(page.headers["link"] == nil)
+        let script = try server.request("GET", "/embed.js", Self.fromFriend)
+        #expect(script.headers["access-control-allow-origin"] == nil)
+        #expect(script.headers["cross-origin-resource-policy"] == "same-origin")
+        #expect(try server.request("GET", Self.request("http://127.0.0.1/#desk")).status == 404)
+    }
+
+    @Test("for an origin that the host allows, only the rule for frames changes")
+    func allowed() throws {
+        let strict = try RunningServer()
+        let server = try RunningServer { $0.embeddingOrigins = [Self.friend, "http://192.0.2.7:8000"] }
+        let before = try #require(try strict.request("GET", "/").headers["content-security-policy"])
+        let policy = try #require(try server.request("GET", "/").headers["content-security-policy"])
+        let rule = "frame-ancestors \(Self.friend) http://192.0.2.7:8000"
+        #expect(policy == before.replacing("frame-ancestors 'none'", with: rule))
+        // The page's other files and its WebSocket are still only for the page itself.
+        let file = try server.request("GET", "/join/viewer.js", Self.fromFriend)
+        #expect(file.headers["access-control-allow-origin"] == nil)
+        let upgrade = WebSocketClient.upgradeHeaders.merging(Self.fromFriend) { $1 }
+        #expect(try server.request("GET", "/ws", upgrade).status == 403)
+        #expect(try server.request("GET", "/whep/desk", Self.fromFriend).status == 401)
+    }
+
+    @Test("pages of an allowed origin can load the element, and no others can")
+    func script() throws {
+        let server = try RunningServer { $0.embeddingOrigins = ["HTTPS://Friend.example"] }
+        let script = try server.request("GET", "/embed.js", Self.fromFriend)
+        #expect(script.status == 200 && script.headers["content-type"]?.hasPrefix("text/javascript") == true)
+        #expect(script.headers["access-control-allow-origin"] == Self.friend)
+        #expect(script.headers["vary"] == "Accept-Encoding, Origin")
+        #expect(script.text.contains("customElements.define(\"screen-relay\""))
+        for headers in [[:], ["Origin": "https://other.example"], ["Origin": "null"], ["Origin": "a b"]] {
+            let answer = try server.request("GET", "/embed.js", headers)
+            #expect(answer.headers["access-control-allow-origin"] == nil)
+            // Without CORS, browsers don't load it for pages of other origins either.
+            #expect(answer.headers["cross-origin-resource-policy"] == "same-origin")
+            #expect(answer.headers["vary"] == "Accept-Encoding, Origin")
+        }
+    }
+
+    @Test(
+        "nothing but an origin gets into the policy",
+        arguments: [
+            "https://a; script-src *", "https://a;script-src", "*", "https://*.example", "https://*",
+            "https://[::1]:80", "ftp://a", "https://", "https://a/", "https://a'", "https://a,b", "'self'", "https://a:b",
+            "",
+        ])
+    func garbage(origin: String) throws {
+        #expect(!SignallingConfiguration.isEmbeddingOrigin(origin))
+        let server = try RunningServer { $0.embeddingOrigins = [origin] }
+        let policy = try server.request("GET", "/").headers["content-security-policy"]
+        #expect(policy?.contains("; frame-ancestors 'none';") == true)
+    }
+
+    @Test("an open room has code for its link, and the page leads there")
+    func code() throws {
+        let server = try RunningServer(token: nil) { $0.embeddingOrigins = [Self.friend] }
+        let answer = try server.request("GET", Self.request("http://127.0.0.1/#desk"))
+        #expect(answer.status == 200 && answer.headers["content-type"] == "application/json")
+        let code = try json(answer)
+        #expect(code["type"] as? String == "video" && code["version"] as? String == "1.0")
+        #expect(code["width"] as? Int == 1280 && code["height"] as? Int == 720)
+        #expect(code["provider_name"] as? String == "ScreenRelay")
+        #expect(code["provider_url"] as? String == "http://127.0.0.1/")
+        let html = try #require(code["html"] as? String)
+        #expect(html.hasPrefix("<iframe src=\"http://127.0.0.1/#desk\" width=\"1280\" height=\"720\" "))
+
+        let link = try #require(try server.request("GET", "/").headers["link"])
+        let address = try #require(link.dropFirst().split(separator: ">").first)
+        #expect(link.hasSuffix(">; rel=\"alternate\"; type=\"application/json+oembed\""))
+        let path = try #require(address.split(separator: "http://127.0.0.1", maxSplits: 1).first)
+        #expect(try json(server.request("GET", String(path)))["html"] as? String == html)
+
+        let small = try json(server.request("GET", Self.request("http://127.0.0.1/", "&maxwidth=320&maxheight=900")))
+        #expect(small["width"] as? Int == 320 && small["height"] as? Int == 180)
+        let flat = try json(server.request("GET", Self.request("http://127.0.0.1/", "&maxheight=90")))
+        #expect(flat["width"] as? Int == 160 && flat["height"] as? Int == 90)
+    }
+
+    @Test("a link with a token has none, and no answer says which rooms exist")
+    func privateLinks() throws {
+        let open = try RunningServer(token: nil) { $0.embeddingOrigins = [Self.friend] }
+        let server = try RunningServer { $0.embeddingOrigins = [Self.friend] }
+        #expect(try server.request("GET", "/").headers["link"] == nil)
+        let refused = try server.request("GET", Self.request("http://127.0.0.1/#desk,secret"))
+        #expect(refused.status == 401)
+        for link in ["#desk", "#attic", "#attic,secret", "", "#desk%2Csecret", "#%"] {
+            let answer = try server.request("GET", Self.request("http://127.0.0.1/\(link)"))
+            #expect(answer.timeless == refused.timeless, "\(link)")
+        }
+        #expect(try open.request("GET", Self.request("http://127.0.0.1/#desk,secret")).status == 401)
+        #expect(try open.request("GET", Self.request("http://127.0.0.1/#attic")).status == 401)
+    }
+
+    @Test("a link of another host has none, nor has another format")
+    func mistakes() throws {
+        let server = try RunningServer(token: nil) { $0.embeddingOrigins = [Self.friend] }
+        for link in ["https://other.example/#desk", "127.0.0.1/#desk", "http://127.0.0.1:1/#desk", "javascript:1", ""] {
+            #expect(try server.request("GET", Self.request(link)).status == 404, "\(link)")
+        }
+        #expect(try server.request("GET", "/oembed").status == 404)
+        #expect(try server.request("GET", Self.request("http://127.0.0.1/#desk", "&format=xml")).status == 501)
+        #expect(try server.request("POST", Self.request("http://127.0.0.1/#desk")).status == 405)
+    }
+}
