@@ -67,7 +67,8 @@ struct EmbeddingTests {
         "nothing but an origin gets into the policy",
         arguments: [
             "https://a; script-src *", "https://a;script-src", "*", "https://*.example", "https://*",
-            "https://[::1]:80", "ftp://a", "https://", "https://a/", "https://a'", "https://a,b", "'self'", "https://a:b",
+            "https://[::1]:80", "ftp://a", "https://", "https://a/", "https://a'", "https://a,b", "'self'",
+            "https://a:b",
             "",
         ])
     func garbage(origin: String) throws {

@@ -50,7 +50,8 @@ struct ViewingTests {
     }
 
     @Test(
-        "gets a host's pictures in both chroma formats, whoever begins DTLS", arguments: [nil, "127.0.0.1"] as [String?]
+        "gets a host's pictures in both chroma formats, whoever begins DTLS",
+        arguments: [nil, "127.0.0.1"] as [String?]
     )
     func pictures(client: String?) throws {
         defer { stop() }
