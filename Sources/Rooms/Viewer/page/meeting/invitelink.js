@@ -5,6 +5,8 @@ import { words } from "./meetingwords.js";
 
 const QUIET = 4;
 
+const ownLink = () => location.origin + location.pathname + location.hash;
+
 export class InviteLink {
   root = element("div", "inviting");
   #viewer;
@@ -14,7 +16,8 @@ export class InviteLink {
   #reach = element("p", "note");
   #note = element("p", "note", { role: "status" });
   #code = element("div", "code", { id: "code" });
-  #mayPresent = false;
+  /** The link, if it is the presenters'. It stays that when our turn to present has been ended. */
+  #presentersLink = null;
 
   constructor(viewer) {
     this.#viewer = viewer;
@@ -23,17 +26,19 @@ export class InviteLink {
     this.#copy.addEventListener("click", () => this.#copyLink());
     this.#show.addEventListener("click", () => this.#showCode(this.#code.hidden));
     viewer.addEventListener("_peers", ({ detail }) => {
-      this.#mayPresent = detail.presents === true;
+      if (detail.turn === "owner") this.#presentersLink = ownLink();
       this.#draw();
     });
     this.#draw();
   }
 
   #draw() {
-    const limits = [this.#mayPresent && words.linkPresents, this.#viewer.link.isLoopback && words.linkIsLocal];
-    setText(this.#reach, limits.filter(Boolean).join(" "));
     // The page may have been given another link.
-    const link = location.origin + location.pathname + location.hash;
+    const link = ownLink();
+    const limits = [
+      link === this.#presentersLink && words.linkPresents, this.#viewer.link.isLoopback && words.linkIsLocal,
+    ];
+    setText(this.#reach, limits.filter(Boolean).join(" "));
     if (this.#link.value === link) return;
     this.#link.value = link;
     setText(this.#note, "");
@@ -41,12 +46,15 @@ export class InviteLink {
   }
 
   async #copyLink() {
+    this.#link.focus();
     this.#link.select();
     // Browsers give a clipboard only to pages over https, or of this machine.
     const isCopied = await (navigator.clipboard
       ? navigator.clipboard.writeText(this.#link.value).then(() => true, () => false)
       : document.execCommand("copy"));
     setText(this.#note, isCopied ? words.linkCopied : words.copyByHand);
+    // The selected link keeps the focus for the user's own copying.
+    if (isCopied) this.#copy.focus();
   }
 
   async #showCode(isShown) {
@@ -56,8 +64,8 @@ export class InviteLink {
     // Loaded only now, so that the page itself stays small.
     const file = await import("./qrcode.js").catch(() => null);
     const rows = file?.qrCode(this.#link.value);
-    if (rows) this.#code.replaceChildren(picture(rows));
-    else setText(this.#note, words.noCode);
+    this.#code.replaceChildren(...(rows ? [picture(rows)] : []));
+    setText(this.#note, rows ? "" : words.noCode);
   }
 }
 
