@@ -22,8 +22,15 @@ globalThis.HTMLElement = class extends EventTarget {
   }
 
   setAttribute(name, value) {
+    const before = this.getAttribute(name);
     this.attributes.set(name, value);
-    this.attributeChangedCallback(name, null, value);
+    this.attributeChangedCallback(name, before, value);
+  }
+
+  removeAttribute(name) {
+    const before = this.getAttribute(name);
+    this.attributes.delete(name);
+    this.attributeChangedCallback(name, before, null);
   }
 };
 globalThis.CSSStyleSheet = class {
@@ -64,6 +71,32 @@ test("the element's frame has the link's page, and may play and be full screen",
   assert.equal(frame.title, "Shared screen");
   made.setAttribute("title", "Lecture");
   assert.equal(frame.title, "Lecture");
+  made.removeAttribute("title");
+  assert.equal(frame.title, "Shared screen");
+});
+
+test("without a link, the frame is empty instead of showing the page around it", () => {
+  assert.equal(embed("").frame.src, "about:blank");
+  const { made, frame } = embed(LINK);
+  made.removeAttribute("src");
+  assert.equal(frame.src, "about:blank");
+  assert.equal(made.src, "");
+});
+
+test("with the same link again the state stays, and with another one it is forgotten", () => {
+  const { made, frame, events, tell } = embed(LINK);
+  tell({ screenRelay: { state: "playing" } });
+  made.src = LINK;
+  assert.equal(made.status.state, "playing");
+  made.src = "https://other.example/#screen,token";
+  assert.equal(made.status, null);
+  assert.equal(frame.src, "https://other.example/#screen,token");
+  tell({ screenRelay: { state: "ended" } });
+  assert.equal(made.status, null);
+  tell({ screenRelay: { state: "playing" } }, { origin: "https://other.example" });
+  assert.deepEqual(events, [
+    ["state", "playing"], ["playing", "playing"], ["state", "playing"], ["playing", "playing"],
+  ]);
 });
 
 test("no link makes the frame run a script in the page around it", () => {

@@ -62,7 +62,9 @@ class ScreenRelay extends HTMLElement {
     this.#status = null;
   }
 
-  attributeChangedCallback(name, _, value) {
+  attributeChangedCallback(name, before, value) {
+    // With the same link again, the frame stays as it is, and has nothing new to tell.
+    if (value === before) return;
     if (name === "title") {
       this.#frame.title = value || "Shared screen";
       return;
@@ -90,6 +92,8 @@ class ScreenRelay extends HTMLElement {
 
 /** Returns the address of the page; null unless it is an http or https one. (`javascript:` would run as this page.) */
 function parse(link) {
+  // An empty link would mean this page.
+  if (!link) return null;
   try {
     const address = new URL(link, document.baseURI);
     return address.protocol === "https:" || address.protocol === "http:" ? address : null;
