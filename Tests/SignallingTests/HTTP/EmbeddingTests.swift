@@ -48,14 +48,21 @@ struct EmbeddingTests {
 
     @Test("pages of an allowed origin can load the element, and no others can")
     func script() throws {
-        let server = try RunningServer { $0.embeddingOrigins = ["HTTPS://Friend.example"] }
+        let server = try RunningServer { $0.embeddingOrigins = ["HTTPS://Friend.example:443"] }
         let script = try server.request("GET", "/embed.js", Self.fromFriend)
         #expect(script.status == 200 && script.headers["content-type"]?.hasPrefix("text/javascript") == true)
         #expect(script.headers["access-control-allow-origin"] == Self.friend)
         #expect(script.headers["vary"] == "Accept-Encoding, Origin")
+        #expect(script.headers["referrer-policy"] == "no-referrer")
         #expect(script.text.contains("customElements.define(\"screen-relay\""))
-        for headers in [[:], ["Origin": "https://other.example"], ["Origin": "null"], ["Origin": "a b"]] {
-            let answer = try server.request("GET", "/embed.js", headers)
+        let tag = try #require(script.headers["etag"])
+        let unchanged = try server.request("GET", "/embed.js", Self.fromFriend.merging(["If-None-Match": tag]) { $1 })
+        #expect(unchanged.status == 304 && unchanged.headers["access-control-allow-origin"] == Self.friend)
+        let others: [String?] = [
+            nil, "https://other.example", "http://friend.example", "https://friend.example:444", "null", "a b",
+        ]
+        for origin in others {
+            let answer = try server.request("GET", "/embed.js", origin.map { ["Origin": $0] } ?? [:])
             #expect(answer.headers["access-control-allow-origin"] == nil)
             // Without CORS, browsers don't load it for pages of other origins either.
             #expect(answer.headers["cross-origin-resource-policy"] == "same-origin")
@@ -68,14 +75,25 @@ struct EmbeddingTests {
         arguments: [
             "https://a; script-src *", "https://a;script-src", "*", "https://*.example", "https://*",
             "https://[::1]:80", "ftp://a", "https://", "https://a/", "https://a'", "https://a,b", "'self'",
-            "https://a:b",
-            "",
+            "https://a:b", "https://a\r\nX-Other: b", "https://a\nb", "https://a\u{0}", "https://b\u{fc}cher.example",
+            "https://user@a", "https://a:65536", "",
         ])
     func garbage(origin: String) throws {
         #expect(!SignallingConfiguration.isEmbeddingOrigin(origin))
         let server = try RunningServer { $0.embeddingOrigins = [origin] }
         let policy = try server.request("GET", "/").headers["content-security-policy"]
         #expect(policy?.contains("; frame-ancestors 'none';") == true)
+    }
+
+    @Test("origins get into the policy as browsers write them, and no others do")
+    func origins() throws {
+        let server = try RunningServer {
+            $0.embeddingOrigins = ["https://a.example:443", "http://b.example:80", "http://c.example:443", "garbage"]
+            $0.allowedOrigins = ["https://d.example"]
+        }
+        let policy = try server.request("GET", "/").headers["content-security-policy"]
+        let rule = "; frame-ancestors https://a.example http://b.example http://c.example:443;"
+        #expect(policy?.contains(rule) == true, "\(policy ?? "none")")
     }
 
     @Test("an open room has code for its link, and the page leads there")
@@ -101,6 +119,29 @@ struct EmbeddingTests {
         #expect(small["width"] as? Int == 320 && small["height"] as? Int == 180)
         let flat = try json(server.request("GET", Self.request("http://127.0.0.1/", "&maxheight=90")))
         #expect(flat["width"] as? Int == 160 && flat["height"] as? Int == 90)
+        let least = try json(server.request("GET", Self.request("http://127.0.0.1/", "&maxwidth=1&maxheight=1")))
+        #expect(least["width"] as? Int == 1 && least["height"] as? Int == 1)
+    }
+
+    @Test(
+        "limits that no picture has don't count",
+        arguments: ["0", "-5", "99999999999999999999", "9223372036854775807", "1e3", ""])
+    func limits(limit: String) throws {
+        let server = try RunningServer(token: nil) { $0.embeddingOrigins = [Self.friend] }
+        let query = "&maxwidth=\(limit)&maxheight=\(limit)&maxwidth=10"
+        let code = try json(server.request("GET", Self.request("http://127.0.0.1/#desk", query)))
+        #expect(code["width"] as? Int == 1280 && code["height"] as? Int == 720)
+    }
+
+    @Test("a room's name can't end the attribute of the code that has it")
+    func quotes() throws {
+        let server = try RunningServer {
+            $0.rooms = [RoomConfiguration(name: "\"><b>&'", token: nil)]
+            $0.embeddingOrigins = [Self.friend]
+        }
+        let code = try json(server.request("GET", Self.request("http://127.0.0.1/")))
+        let html = try #require(code["html"] as? String)
+        #expect(html.hasPrefix("<iframe src=\"http://127.0.0.1/#%22%3E%3Cb%3E%26%27\" width="))
     }
 
     @Test("a link with a token has none, and no answer says which rooms exist")
@@ -116,12 +157,28 @@ struct EmbeddingTests {
         }
         #expect(try open.request("GET", Self.request("http://127.0.0.1/#desk,secret")).status == 401)
         #expect(try open.request("GET", Self.request("http://127.0.0.1/#attic")).status == 401)
+        let long = String(repeating: "a", count: 20_000)
+        #expect(try open.request("GET", Self.request("http://127.0.0.1/#\(long)")).timeless == refused.timeless)
+        let locked = try RunningServer {
+            $0.rooms = [RoomConfiguration(name: "desk", access: RoomAccess(viewing: nil, isPassword: { $0 == "open" }))]
+            $0.embeddingOrigins = [Self.friend]
+        }
+        for link in ["#desk", "#desk,,open", ""] {
+            let answer = try locked.request("GET", Self.request("http://127.0.0.1/\(link)"))
+            #expect(answer.timeless == refused.timeless, "\(link)")
+        }
+        #expect(try locked.request("GET", "/").headers["link"] == nil)
     }
 
     @Test("a link of another host has none, nor has another format")
     func mistakes() throws {
         let server = try RunningServer(token: nil) { $0.embeddingOrigins = [Self.friend] }
-        for link in ["https://other.example/#desk", "127.0.0.1/#desk", "http://127.0.0.1:1/#desk", "javascript:1", ""] {
+        for link in [
+            "https://other.example/#desk", "127.0.0.1/#desk", "http://127.0.0.1:1/#desk", "javascript:1", "",
+            "http://127.0.0.1@other.example/#desk", "http://127.0.0.1.other.example/#desk",
+            "http://127.0.0.1\\@other.example/#desk", "http://other.example/?http://127.0.0.1/#desk",
+            "http://127.0.0.1/\r\n#desk",
+        ] {
             #expect(try server.request("GET", Self.request(link)).status == 404, "\(link)")
         }
         #expect(try server.request("GET", "/oembed").status == 404)

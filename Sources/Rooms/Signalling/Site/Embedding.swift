@@ -2,16 +2,16 @@ import ByteCoding
 
 /// The page in frames of other origins' pages (`Protocol/http.md`, "Embedding").
 struct Embedding {
-    /// The origins whose pages may show ours, in lower case. None means that no page may.
+    /// The origins whose pages may show ours, as browsers write them. None means that no page may.
     private let origins: [String]
 
     /// The path of the script for these pages.
     static let scriptPath = "/embed.js"
 
-    /// - Parameter origins: as browsers write them. What isn't an origin is left out, because it could change the rest
-    ///   of the policy.
+    /// - Parameter origins: as users write them. What isn't an origin is left out, because it could change the rest of
+    ///   the policy.
     init(origins: [String]) {
-        self.origins = origins.map { $0.lowercased() }.filter(Self.isOrigin)
+        self.origins = origins.compactMap { Self.origin($0) }
     }
 
     /// Whether any page may show ours.
@@ -30,10 +30,16 @@ struct Embedding {
         }
     }
 
-    /// As `SignallingConfiguration.isEmbeddingOrigin`, of a text in lower case.
-    static func isOrigin(_ text: String) -> Bool {
-        guard let scheme = ["https://", "http://"].first(where: { text.hasPrefix($0) }) else { return false }
-        return Authority(text.dropFirst(scheme.count)).map { !$0.host.hasPrefix("[") } ?? false
+    /// The origin that `text` means, as browsers write it: in lower case, and without the scheme's usual port. Nil
+    /// unless `SignallingConfiguration.isEmbeddingOrigin`.
+    static func origin(_ text: String) -> String? {
+        let text = text.lowercased()
+        guard let scheme = ["https://", "http://"].first(where: { text.hasPrefix($0) }),
+            let authority = Authority(text.dropFirst(scheme.count)), !authority.host.hasPrefix("[")
+        else { return nil }
+        let usualPort: UInt16 = scheme == "https://" ? 443 : 80
+        let port = authority.port.map { $0 == usualPort ? "" : ":\($0)" } ?? ""
+        return scheme + authority.host + port
     }
 }
 

@@ -67,7 +67,7 @@ public struct SignallingConfiguration: Sendable {
 extension SignallingConfiguration {
     /// Whether `text` can be one of ``embeddingOrigins``: a scheme, a host, and an optional port. The host can't be an
     /// IPv6 address, for which Content-Security-Policy has no syntax.
-    public static func isEmbeddingOrigin(_ text: String) -> Bool { Embedding.isOrigin(text.lowercased()) }
+    public static func isEmbeddingOrigin(_ text: String) -> Bool { Embedding.origin(text) != nil }
 
     /// Seconds since the machine started, including sleep (CLOCK_BOOTTIME).
     public static func bootTime() -> Int {
