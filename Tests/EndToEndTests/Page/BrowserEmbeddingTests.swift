@@ -15,9 +15,10 @@ extension EndToEndInBrowser {
 
         /// A site of two origins.
         init() throws {
-            folder = try TemporaryFolder()
-            site = try PythonClient("Network/pages", in: .debian, [folder.path])
-            port = try #require(try site.event("listening")["port"] as? Int)
+            let folder = try TemporaryFolder()
+            let site = try PythonClient("Network/pages", in: .debian, [folder.path])
+            let port = try #require(try site.event("listening")["port"] as? Int)
+            (self.folder, self.site, self.port) = (folder, site, port)
         }
 
         private var allowed: String { "http://127.0.0.1:\(port)" }
@@ -41,7 +42,7 @@ extension EndToEndInBrowser {
                 <meta charset="utf-8">
                 <title>A page with a frame</title>
                 <script src="events.js"></script>
-                <iframe src="\(link)"></iframe>
+                <iframe src="\(link)" allow="autoplay; fullscreen"></iframe>
                 """
             let events = """
                 window.heard = [];
@@ -73,29 +74,56 @@ extension EndToEndInBrowser {
             return ViewerPage.picture(value).flatMap(PatchScene.counterValue(in:))
         }
 
+        private func expectMotion(inFrameOf page: Page) throws {
+            let before = try eventually("a counter in the frame") { try counter(inFrameOf: page) }
+            try eventually("motion in the frame", holds: { (try counter(inFrameOf: page) ?? 0) >= before + 5 })
+        }
+
         @Test(
             "a page of an allowed origin shows the moving screen by the element, and hears of its states",
             .timeLimit(.minutes(5)))
         func element() throws {
-            let desktop = try SharedDesktop(options: ["--embed-in", allowed])
-            try writePages(for: desktop.link)
-            let page = try Browser.launch().newPage("\(allowed)/element.html")
+            let desktop = try SharedDesktop(options: ["--embed-in", allowed, "--presenters"])
+            let presentersLink = try desktop.host.printed("Presenters: ")
+            try writePages(for: presentersLink)
+            let browser = try Browser.launch()
+            let page = try browser.newPage("\(allowed)/element.html")
             try page.waitUntil("heard.some(({ type }) => type === 'playing')")
-            try page.waitUntil(
-                "heard.some(({ type, width, height }) => type === 'state' && width === 640 && height === 480)")
-            let before = try eventually("a counter in the frame") { try counter(inFrameOf: page) }
-            try eventually("motion in the frame", holds: { (try counter(inFrameOf: page) ?? 0) >= before + 5 })
+            let size = "(({ width, height }) => `${width}x${height}`)(heard.find(({ type }) => type === 'playing'))"
+            #expect(try page.evaluate(size).string == "640x480")
+            let element = "document.querySelector('screen-relay')"
+            let box = "(({ width, height }) => width / height)(\(element).getBoundingClientRect())"
+            let ratio = try #require(try page.evaluate(box).number)
+            #expect(abs(ratio - 16.0 / 9) < 0.01)
+            #expect(try page.evaluate("\(element).clientWidth === document.body.clientWidth").bool == true)
+            try expectMotion(inFrameOf: page)
             let whole = try evaluateInFrame(ViewerPage.pictureExpression(columns: 4096), of: page)
             expectPatches(in: try #require(ViewerPage.picture(whole)), "the picture in the frame")
-            // There it only shows the screen.
-            let controls = "['meet', 'present', 'copy-link'].filter((id) => document.getElementById(id)).join()"
+
+            // In a window of its own, the page with this link has controls that it hasn't in the frame.
+            let ids = ["meet", "present", "copy-link"]
+            let controls = "\(ids).filter((id) => document.getElementById(id)).join()"
+            let window = try browser.newPage(presentersLink)
+            try window.waitUntil("\(controls) === '\(ids.joined(separator: ","))'")
             #expect(try evaluateInFrame(controls, of: page).string == "")
 
             #expect(desktop.host.stop() == .exited(0))
             try page.waitUntil("heard.some(({ type }) => type === 'ended')")
-            #expect(try page.evaluate("document.querySelector('screen-relay').status.state").string == "ended")
+            #expect(try page.evaluate("\(element).status.state").string == "ended")
             let blocked = page.consoleErrors.filter { $0.text.contains("Content Security Policy") }
             #expect(blocked.isEmpty, "\(blocked)")
+        }
+
+        @Test(
+            "a page without scripts of ours shows the moving screen in a frame, and can read its messages",
+            .timeLimit(.minutes(5)))
+        func frame() throws {
+            let desktop = try SharedDesktop(options: ["--embed-in", other, "--embed-in", allowed])
+            try writePages(for: desktop.link)
+            let page = try Browser.launch().newPage("\(allowed)/frame.html")
+            let told = "heard.map(({ data }) => Object.entries(data?.screenRelay ?? {}).join())"
+            try page.waitUntil("\(told).includes('state,playing,source,live,width,640,height,480')")
+            try expectMotion(inFrameOf: page)
         }
 
         @Test("other pages can neither show the page nor load the element", .timeLimit(.minutes(5)))
@@ -122,7 +150,7 @@ extension EndToEndInBrowser {
             "the page copies its link, and shows it as a QR code that another program reads",
             .enabled(if: access("/usr/bin/zbarimg", X_OK) == 0), .timeLimit(.minutes(5)))
         func inviteLink() throws {
-            let desktop = try SharedDesktop()
+            let desktop = try SharedDesktop(options: ["--presenters"])
             let viewer = try ViewerPage(desktop.link, in: Browser.launch())
             let page = viewer.page
             try viewer.waitUntilPlaying()
@@ -148,6 +176,14 @@ extension EndToEndInBrowser {
             #expect(try ChildProcess.run(launch, within: .seconds(90)).output == desktop.link + "\n")
             try page.evaluate("document.getElementById('show-code').click()")
             #expect(try page.evaluate("document.getElementById('code').hidden").bool == true)
+
+            // The presenters' link lets others present, and the page says so.
+            let presents = "document.querySelector('.inviting .note').textContent.includes('others can share')"
+            #expect(try page.evaluate(presents).bool == false)
+            let presentersLink = try desktop.host.printed("Presenters: ")
+            try page.evaluate("location.href = '\(presentersLink)'")
+            try page.waitUntil(presents)
+            #expect(try page.evaluate("document.getElementById('invite-link').value").string == presentersLink)
             #expect(page.consoleErrors.isEmpty, "\(page.consoleErrors)")
         }
     }
