@@ -48,6 +48,20 @@ extension EndToEndInBrowser {
                 try viewer.page.evaluate("getComputedStyle(document.getElementById('tracks')).backgroundColor").string
                     == "rgb(34, 36, 41)")
 
+            // Side by side, both are equally large and move.
+            let areEqual = """
+                (([small, large]) => Math.abs(small.width - large.width) < 1 && small.right <= large.left + 1
+                  && Math.abs(small.height - large.height) < 1)(['#tracks li:not([hidden]) video', '#video']
+                    .map((selector) => document.querySelector(selector).getBoundingClientRect()))
+                """
+            #expect(try viewer.page.evaluate(areEqual).bool == false)
+            try viewer.press("b")
+            _ = try viewer.page.waitUntil(areEqual)
+            try viewer.waitForSmallPicture(width: 800)
+            try viewer.expectMotion()
+            try viewer.press("b")
+            _ = try viewer.page.waitUntil("document.querySelector('#tracks li video').clientWidth < 200")
+
             try viewer.page.evaluate(
                 "const second = document.querySelectorAll('#tracks .track')[1]; second.focus(); second.click()")
             _ = try viewer.page.waitUntil("screenRelay.videoWidth === 800")

@@ -60,6 +60,7 @@ addViewKeys(keys, { view, controls, charts, bar });
 let meeting = null;
 let isMeetingAsked = false;
 keys.add("t", meetingWords.nextTrack, () => tracks.next());
+keys.add("b", meetingWords.beside, () => tracks.toggleBeside());
 keys.add("n", meetingWords.people, () => people.toggle());
 if (!isFramed) keys.add("m", meetingWords.meet, () => (meeting ? meeting.toggle() : (isMeetingAsked = true)));
 

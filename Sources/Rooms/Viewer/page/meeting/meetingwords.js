@@ -15,6 +15,7 @@ export const en = {
   trackState: { live: "", waiting: "No video yet", paused: "Paused", gone: "Outdated" },
   trackChosen: (name) => `${name} is shown.`,
   nextTrack: "Next shared screen",
+  beside: "Shared screens side by side",
 
   // The people in the room.
   people: "People",
@@ -97,6 +98,7 @@ export const zh = {
   trackState: { live: "", waiting: "暂无画面", paused: "已暂停", gone: "画面不是最新" },
   trackChosen: (name) => `正在显示 ${name}。`,
   nextTrack: "下一个共享的屏幕",
+  beside: "并排显示共享的屏幕",
 
   people: "人员",
   peopleCount: (count) => `${count} 人在观看`,

@@ -6,6 +6,7 @@ import { Reception } from "../picture/reception.js";
 import { isPresented, titleOf, words } from "./meetingwords.js";
 
 const HIDE = "M6 14.5l6-6 6 6";
+const BESIDE = "M3.5 5.5h17v13h-17zM12 5.5v13";
 const RETRY_AFTER = 3000;
 // A host has few screens. Further ones in its list are not drawn.
 const MOST_TRACKS = 16;
@@ -15,21 +16,25 @@ export class Tracks {
   #viewer;
   #root = document.getElementById("tracks");
   #list = element("ul", "track-list");
+  #beside;
   #toggle;
   #spoken = element("p", "spoken", { role: "status" });
   #small = new Map();
   #host = null;
   #stream = null;
   #isOpen = true;
+  /** Whether the other tracks are beside the shown one, and two are equally large. */
+  #isBeside = false;
   /** The name of the track that the user has chosen; null if none. */
   #pinned = null;
 
   constructor(viewer) {
     this.#viewer = viewer;
+    this.#beside = iconButton(BESIDE, words.beside, () => this.toggleBeside());
     this.#toggle = iconButton(HIDE, words.hideTracks, () => this.#fold());
-    this.#toggle.classList.add("fold");
+    this.#toggle.className = "fold";
     relabel(this.#root, words.tracks);
-    this.#root.append(this.#list, this.#toggle, this.#spoken);
+    this.#root.append(this.#list, this.#beside, this.#toggle, this.#spoken);
     viewer.addEventListener("joined", ({ detail }) => {
       this.#host = detail.host;
       this.#draw();
@@ -56,6 +61,15 @@ export class Tracks {
     const names = this.#names;
     if (names.length < 2) return false;
     this.#choose(names[(names.indexOf(this.#viewer.tracks.shown) + 1) % names.length]);
+    return true;
+  }
+
+  /** Shows the tracks side by side, or one large again. Returns false if there is no other. */
+  toggleBeside() {
+    if (this.#names.length < 2) return false;
+    this.#isBeside = !this.#isBeside;
+    this.#isOpen ||= this.#isBeside;
+    this.#draw();
     return true;
   }
 
@@ -107,6 +121,7 @@ export class Tracks {
 
   #fold() {
     this.#isOpen = !this.#isOpen;
+    this.#isBeside = false;
     this.#draw();
   }
 
@@ -128,12 +143,17 @@ export class Tracks {
       this.#small.delete(name);
     }
     this.#root.hidden = !several;
+    document.getElementById("stage").toggleAttribute("data-beside", several && this.#isBeside);
     if (!several) return;
     const { shown } = this.#viewer.tracks;
     for (const [index, name] of names.entries()) {
       let track = this.#small.get(name);
       if (!track) {
-        track = new SmallTrack(name, sources.get(name), this.#viewer, () => this.#choose(name));
+        track = new SmallTrack(name, sources.get(name), this.#viewer, () => {
+          this.#choose(name);
+          // The button that had the focus is hidden now.
+          if (this.#isBeside) this.#list.querySelector("li:not([hidden]) button")?.focus();
+        });
         this.#small.set(name, track);
         // The stream of the large picture may come before the list of tracks.
         if (name === shown && this.#stream) track.mirror(this.#stream);
@@ -142,12 +162,14 @@ export class Tracks {
       const { [index]: there = null } = this.#list.children;
       if (there !== track.root) this.#list.insertBefore(track.root, there);
       track.show(name === shown, this.#isPinned(name), titles.get(name));
+      track.root.hidden = this.#isBeside && name === shown;
       const own = this.#viewer.tracks.own.get(name);
       if (own && name !== shown) track.reflect(own);
       else if (name !== shown && this.#isOpen && this.#host) track.watch(this.#host);
       else track.rest(name !== shown && this.#host !== null);
     }
     this.#list.hidden = !this.#isOpen;
+    this.#beside.setAttribute("aria-pressed", String(this.#isBeside));
     relabel(this.#toggle, this.#isOpen ? words.hideTracks : words.showTracks);
     this.#toggle.setAttribute("aria-expanded", String(this.#isOpen));
   }

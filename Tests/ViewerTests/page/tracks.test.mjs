@@ -1,0 +1,134 @@
+// The tracks of a room with several: one large and the others small, or side by side.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import "./browser.mjs";
+
+/** An element, as far as the tracks use it. */
+class FakeElement extends EventTarget {
+  hidden = false;
+  children = [];
+  dataset = {};
+  attributes = new Map();
+
+  constructor(localName) {
+    super();
+    this.localName = localName;
+  }
+
+  setAttribute(name, value) {
+    this.attributes.set(name, value);
+  }
+
+  getAttribute(name) {
+    return this.attributes.get(name) ?? null;
+  }
+
+  toggleAttribute(name, isSet) {
+    if (isSet) this.attributes.set(name, "");
+    else this.attributes.delete(name);
+  }
+
+  append(...children) {
+    this.children.push(...children);
+  }
+
+  insertBefore(child, next) {
+    this.children.splice(next ? this.children.indexOf(next) : this.children.length, 0, child);
+  }
+
+  /** Finds the first button of a line that isn't hidden. */
+  querySelector(selector) {
+    assert.equal(selector, "li:not([hidden]) button");
+    return this.children.find(({ hidden }) => !hidden)?.children[0] ?? null;
+  }
+
+  remove() {
+    const { children } = list();
+    if (children.includes(this)) children.splice(children.indexOf(this), 1);
+  }
+
+  focus() {
+    focused = this;
+  }
+
+  click() {
+    this.dispatchEvent(new Event("click"));
+  }
+}
+
+let focused = null;
+const page = new Map();
+const list = () => page.get("tracks").children[0];
+document.createElement = (name) => new FakeElement(name);
+document.createElementNS = (_, name) => new FakeElement(name);
+document.getElementById = (id) => page.get(id);
+const { Tracks } = await import("../../../Sources/Rooms/Viewer/page/meeting/tracks.js");
+const { TrackList } = await import("../../../Sources/Rooms/Viewer/page/meeting/tracklist.js");
+
+/** The tracks of a page that has been told of these. */
+function told(...names) {
+  for (const id of ["tracks", "stage"]) page.set(id, new FakeElement("section"));
+  const tracks = new TrackList();
+  const viewer = Object.assign(new EventTarget(), {
+    tracks, browser: { hasH264: false }, send: () => {}, watch: (name) => tracks.choose(name),
+  });
+  const strip = new Tracks(viewer);
+  const tell = (...names) => {
+    tracks.told(names.map((name) => ({ name, source: "live" })));
+    viewer.dispatchEvent(new CustomEvent("tracks", { detail: tracks.all }));
+  };
+  tell(...names);
+  const [, beside, fold] = page.get("tracks").children;
+  return { strip, tracks, tell, beside, fold };
+}
+
+const isBeside = () => page.get("stage").attributes.has("data-beside");
+const visible = () => list().children.filter(({ hidden }) => !hidden).map(({ children: [button] }) => button);
+const names = () => visible().map(({ children }) => children[1].textContent);
+
+test("side by side, the shown track has no small picture, and the button says so", () => {
+  const { strip, beside } = told("desk", "wall", "door");
+  const look = () => [isBeside(), names(), beside.getAttribute("aria-pressed")];
+  assert.deepEqual(look(), [false, ["desk", "wall", "door"], "false"]);
+  beside.click();
+  assert.deepEqual(look(), [true, ["wall", "door"], "true"]);
+  assert.equal(strip.toggleBeside(), true);
+  assert.deepEqual(look(), [false, ["desk", "wall", "door"], "false"]);
+});
+
+test("side by side, a click exchanges two tracks, and the focus goes to the other one", () => {
+  const { strip, tracks } = told("desk", "wall");
+  strip.toggleBeside();
+  const [wall] = visible();
+  wall.click();
+  assert.deepEqual([tracks.shown, names()], ["wall", ["desk"]]);
+  assert.equal(focused, visible()[0]);
+  focused = null;
+  strip.next();
+  assert.deepEqual([tracks.shown, names(), focused], ["desk", ["wall"], null]);
+});
+
+test("hidden thumbnails return side by side, and hiding them ends that", () => {
+  const { strip, fold } = told("desk", "wall");
+  fold.click();
+  assert.equal(list().hidden, true);
+  strip.toggleBeside();
+  assert.deepEqual([isBeside(), list().hidden], [true, false]);
+  fold.click();
+  assert.deepEqual([isBeside(), list().hidden], [false, true]);
+});
+
+test("one track is never beside itself", () => {
+  const { strip, tell } = told("desk");
+  assert.equal(strip.toggleBeside(), false);
+  assert.equal(isBeside(), false);
+  tell("desk", "wall");
+  assert.equal(isBeside(), false);
+  strip.toggleBeside();
+  tell("desk");
+  assert.equal(isBeside(), false);
+  tell("desk", "door");
+  assert.deepEqual([isBeside(), names()], [true, ["door"]]);
+});
