@@ -1,4 +1,5 @@
 import AudioCoding
+import CLinux
 import Glibc
 import MediaTypes
 import Processes
