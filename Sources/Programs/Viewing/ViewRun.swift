@@ -93,7 +93,9 @@ public final class ViewRun {
             let now = MonotonicTime.now()
             if now >= deadline { result = result ?? pass() }
             if now >= reportDue {
-                reportDue = max(reportDue + .seconds(1), now)
+                reportDue = reportDue + .seconds(1)
+                // After a pause, the next second begins now: the figures of a moment would be far from the truth.
+                if reportDue <= now { reportDue = now + .seconds(1) }
                 if !report(at: now) { result = result ?? .done }
             }
             if now >= end {
