@@ -48,8 +48,10 @@ final class RTSPReading: ViewConnection {
             }
             return ViewEnd("the stream has ended")
         } catch {
-            let isDenied = error == .permissionDenied
-            return ViewEnd("the stream can't be read: \(error)", isDenied ? .permission : .unavailable)
+            // Only libavformat's words tell a refusal from other answers.
+            let isRefused = ["401", "403"].contains { "\(error)".contains(" \($0) ") }
+            return ViewEnd(
+                "the stream can't be read: \(error)", isRefused ? .permission : .unavailable, mayPass: !isRefused)
         }
     }
 

@@ -26,8 +26,11 @@ public struct ViewPlace: Sendable {
             return
         }
         guard track == nil else { throw OutputSettingsError("a track can only be chosen with an invite link") }
-        if ["rtsp://", "rtsps://"].contains(where: { lowercased.hasPrefix($0) }) {
+        if lowercased.hasPrefix("rtsp://") {
             kind = .stream(text)
+        } else if lowercased.hasPrefix("rtsps://") {
+            // An attacker on the path would get the token.
+            throw OutputSettingsError("nothing is viewed over rtsps: the server's certificate can't be verified")
         } else if text.contains("://") {
             let scheme = text.prefix { $0 != ":" }
             throw OutputSettingsError("nothing is viewed over \(scheme.prefix(20)); it can be http, https or rtsp")

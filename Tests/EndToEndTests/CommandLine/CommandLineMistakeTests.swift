@@ -15,6 +15,7 @@ extension EndToEnd {
             Mistake("screenrelay view --no-window --display :7 a.srr", 64, says: "--display :7", "--no-window"),
             Mistake("screenrelay view --display :9999 a.srr", 69, says: ":9999", "--no-window"),
             Mistake("screenrelay view --no-window ftp://a/b", 64, says: "ftp", "rtsp"),
+            Mistake("screenrelay view --no-window rtsps://a/b", 64, says: "rtsps", "certificate"),
             Mistake("screenrelay view --no-window --track t a.srr", 64, says: "track", "invite link"),
             Mistake("screenrelay frob", 64, says: "'frob'", "share", "snapshot"),
             Mistake("screenrelay share --frob", 64, says: "--frob", "screenrelay share --help"),
