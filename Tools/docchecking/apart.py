@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import time
 
 from capture_bench.processes import Failure, wait_until
@@ -146,7 +147,7 @@ def view(stage, command, limit):
     recording(stage, "screen.srr", limit)
     place = stage.share.place.replace("://", "://%s@" % stage.share.token, 1)
     text = command.text.replace("https://TOKEN@HOST/PATH", "%s/whep/%s" % (place, stage.share.room)).replace(
-        "rtsp://viewer:TOKEN@HOST:8554/screen", stage.share.rtsp)
+        "rtsp://viewer:TOKEN@HOST:8554/screen", stage.share.rtsp).replace("LINK", shlex.quote(stage.share.link))
     with open(os.path.join(stage.folder, "link.txt"), "w") as file:
         file.write(stage.share.link + "\n")
     said = run(stage, text + ("" if "--seconds" in text else " --seconds 5 --stats text"), limit)
