@@ -3,7 +3,6 @@ import FoundationEssentials
 import Glibc
 import MediaTypes
 import Processes
-import TestScene
 import TestSupport
 import Testing
 
@@ -51,63 +50,6 @@ extension EndToEnd {
             try desktop.host.waitForLog("a player left")
         }
 
-        @Test(
-            "a window has the shared picture, in its own size or fitted to a smaller screen, and ends with 0 if closed",
-            arguments: [1, 2])
-        func window(division: Int) throws {
-            let desktop = try SharedDesktop()
-            defer { desktop.stop() }
-            let size = PictureSize(width: 640 / division, height: 480 / division)
-            let other = try VirtualScreen(size)
-            defer { other.close() }
-            let viewer = try RunningProgram("screenrelay", ["view", "--display", other.name, desktop.link])
-            let client = try DisplayClient(other.name)
-            let picture = try eventually("the patches in the window") { () -> ScenePicture? in
-                if let status = viewer.child.poll() { throw ProgramEnded(status: status, log: viewer.log) }
-                return patches(on: client, size)
-            }
-            expectPatches(in: picture, "the window")
-            #expect(viewer.output.isEmpty)
-            client.close(client.topWindow(at: (x: size.width / 2, y: size.height / 2)))
-            #expect(viewer.child.wait(within: .seconds(30)) == .exited(0))
-        }
-
-        /// What the screen shows, if that is all of the scene, at any scale.
-        private func patches(on client: DisplayClient, _ size: PictureSize) -> ScenePicture? {
-            let seen = client.pixels(of: size).flatMap {
-                ScenePicture(bytes: $0, width: size.width, height: size.height, bytesPerPixel: 4)
-            }
-            guard let seen, let first = PatchScene.color(ofPatch: 0, in: seen) else { return nil }
-            let drawn = PatchScene.patches[0].color
-            let parts = [(first.red, drawn.red), (first.green, drawn.green), (first.blue, drawn.blue)]
-            return parts.allSatisfy { abs(Int($0.0) - Int($0.1)) <= 8 } ? seen : nil
-        }
-
-        @Test("the keys 1 and w show the picture in its own size, and fitted again")
-        func keys() throws {
-            let desktop = try SharedDesktop()
-            defer { desktop.stop() }
-            let screen = try VirtualScreen(Self.size)
-            defer { screen.close() }
-            let viewer = try RunningProgram("screenrelay", ["view", "--display", screen.name, desktop.link])
-            let client = try DisplayClient(screen.name)
-            // Without a window manager, keys are the window's under the pointer.
-            client.warp(to: (x: 160, y: 120))
-            try eventually("all of the scene", holds: { patches(on: client, Self.size) != nil })
-            client.type(key: 10)
-            // The scene's pixel 164, 124 is in its green patch.
-            let corner = (4 * Self.size.width + 4) * 4
-            try eventually(
-                "only its middle",
-                holds: {
-                    guard let seen = client.pixels(of: Self.size), seen.count > corner + 2 else { return false }
-                    return seen[corner] < 16 && seen[corner + 1] > 240 && seen[corner + 2] < 16
-                })
-            client.type(key: 25)
-            try eventually("all of the scene again", holds: { patches(on: client, Self.size) != nil })
-            #expect(viewer.child.poll() == nil)
-        }
-
         @Test("a room's password is a part of its link, and a missing or wrong one is told")
         func password() throws {
             let folder = try TemporaryFolder()
@@ -140,7 +82,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "the sound is played, unless it is muted", .timeLimit(.minutes(5)),
+            "the sound is played and recorded, and not played if it is muted", .timeLimit(.minutes(5)),
             .enabled(if: PulseServer.isAvailable && builtProgram("screenrelay-sound") != nil))
         func sound() throws {
             let folders = try [TemporaryFolder(), TemporaryFolder()]
@@ -161,9 +103,12 @@ extension EndToEnd {
             let silence = try heard.recorded()
             #expect(ToneFit(440, in: silence).amplitude < 0.01)
             muted.stop()
-            let viewer = try view([])
+            let file = folders[1].file("seen.srr")
+            let viewer = try view(["--record", file])
             try eventually("the tone", holds: { try ToneFit(440, in: heard.recorded()).amplitude > 0.3 })
             #expect(viewer.stop() == .exited(0) && player.poll() == nil)
+            let summary = try CommandLineRun(["screenrelay", "inspect", "--summary", file])
+            #expect(summary.output.contains(" packets with "), "\(summary.output)")
         }
 
         @Test("what is recorded can be viewed and inspected")
@@ -193,6 +138,28 @@ extension EndToEnd {
             let url = try #require(line.split(separator: " ").last).description
             let second = try waitForPictures(RunningProgram("screenrelay", Self.command + [url]))
             #expect(second["width"].int == 320 && second["height"].int == 240)
+            let refused = try CommandLineRun(["screenrelay"] + Self.command + [url.replacing("@", with: "x@")])
+            #expect(refused.status == .exited(77), "\(refused.errorOutput)")
+            #expect(refused.errorLine?.contains("401") == true, "\(refused.errorOutput)")
+        }
+
+        @Test("without --stats, a viewer without a window reports as text; one that gets no frame in time ends with 69")
+        func reports() throws {
+            let desktop = try SharedDesktop(size: Self.size)
+            defer { desktop.stop() }
+            let viewer = try RunningProgram("screenrelay", ["view", "--no-window", desktop.link])
+            try eventually(
+                "a line of figures",
+                holds: {
+                    let lines = viewer.output.split(separator: "\n")
+                    return lines.contains { $0.contains(" fps, ") && $0.hasSuffix("320x240") }
+                })
+            // It answers nothing.
+            let server = try RawServer()
+            let url = "rtsp://127.0.0.1:\(server.port)/screen"
+            let run = try CommandLineRun(["screenrelay"] + Self.command + ["--seconds", "1", url])
+            #expect(run.status == .exited(69) && run.errorLine?.contains("no picture") == true, "\(run.errorOutput)")
+            withExtendedLifetime(server) {}
         }
 
         @Test("a wrong token, a room that isn't there and a host that isn't there are told in one line")
@@ -227,6 +194,8 @@ extension EndToEnd {
             desktop.host.child.terminate(SIGKILL)
             #expect(desktop.host.child.wait(within: .seconds(2)) == .signaled(SIGKILL))
             try viewer.waitForLog("trying again")
+            try eventually(
+                "the state", holds: { seconds(in: viewer.output).contains { $0["state"].string == "waiting" } })
             let count = seconds(in: viewer.output).count
             try desktop.restartHost()
             try waitForPictures(viewer, after: count, withDelay: true)
