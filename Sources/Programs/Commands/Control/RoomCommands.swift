@@ -12,10 +12,8 @@ enum RoomCommands {
 
     /// Removes the member that `who` names. Returns the exit code.
     static func remove(_ who: String, from process: Int32, _ client: ControlClient) throws(ControlError) -> Int32 {
-        let document = try read(try client.ask(.rooms, of: process), of: process)
-        guard let (room, member) = only(document.members(called: who)) else {
-            return fail(who, document.members(called: who), "no one in the rooms has that name")
-        }
+        let found = try read(try client.ask(.rooms, of: process), of: process).members(called: who)
+        guard let (room, member) = only(found) else { return fail(who, found, "no one in the rooms has that name") }
         _ = try client.ask(.remove(member.id), of: process)
         return Program.answer("\(member.text) was removed from the room \(room)\n")
     }
@@ -25,9 +23,9 @@ enum RoomCommands {
         _ decision: TurnDecision, about who: String, in process: Int32, _ client: ControlClient
     ) throws(ControlError) -> Int32 {
         let turns = decision == .end ? ["granted", "owner"] : ["asked"]
-        let found = try read(try client.ask(.rooms, of: process), of: process).members(called: who) { member in
-            turns.contains(member.turn ?? "")
-        }
+        let called = try read(try client.ask(.rooms, of: process), of: process).members(called: who)
+        // The turn is looked at last, so that Anna, who has asked, isn't taken for Ann, who hasn't.
+        let found = called.filter { turns.contains($0.member.turn ?? "") }
         guard let (_, member) = only(found) else {
             let lack = decision == .end ? "no one of that name may present" : "no one of that name has asked to present"
             return fail(who, found, lack)

@@ -120,13 +120,10 @@ public struct RoomsDocument: Codable, Sendable, Equatable {
     /// One line of JSON (RFC 8259).
     public var json: String { jsonLine }
 
-    /// Returns the members that a person may mean by a name, an identifier, or the beginning of either, of those for
-    /// whom `isMeant` holds. Case is ignored, but an exact match wins over one that differs in case, and that over one
-    /// that only begins so.
-    public func members(
-        called who: String, where isMeant: (Member) -> Bool = { _ in true }
-    ) -> [(room: String, member: Member)] {
-        let all = rooms.flatMap { room in room.members.filter(isMeant).map { (room: room.name, member: $0) } }
+    /// Returns the members that a person may mean by a name, an identifier, or the beginning of either. Case is
+    /// ignored, but an exact match wins over one that differs in case, and that over one that only begins so.
+    public func members(called who: String) -> [(room: String, member: Member)] {
+        let all = rooms.flatMap { room in room.members.map { (room: room.name, member: $0) } }
         if who.isEmpty { return [] }
         let wanted = who.lowercased()
         let rules: [(Member) -> Bool] = [
