@@ -83,6 +83,10 @@ final class RoomPublishing: TrackPublishing {
         let key = TrackKey(room: room, track: track)
         do throws(PublishingError) {
             let hosted = try self.hostedTrack(track, in: room)
+            // A viewer that has the turn mustn't get into what the host records or pushes.
+            guard presenter == nil || hosted.endsUnpublished else {
+                throw .taken("the track \(track) isn't one for pages; share under another name")
+            }
             let predecessor = state.withLock { $0.last[key] }
             let ask: @Sendable () -> Void = { media.requestKeyFrame(of: opened.id) }
             let isAttached = source.attach(
