@@ -15,7 +15,7 @@ extension EndToEndInBrowser {
             let folder = try TemporaryFolder()
             let address = "unix:" + folder.file("s.sock")
             let waiting = try RunningProgram.host(address)
-            let desktop = try SharedDesktop()
+            let desktop = try SharedDesktop(options: ["--presenters"])
             let browser = try Browser.launch()
             let page = try browser.newPage()
             let axe = try AccessibilityRules.script()
@@ -28,7 +28,7 @@ extension EndToEndInBrowser {
             try page.evaluate("document.getElementById('figures').click()")
             try page.waitUntil("document.querySelector('.paths')?.childElementCount > 0")
             try expectNothingBroken(on: page, "charts")
-            for panel in ["people-button", "meet"] {
+            for panel in ["people-button", "meet", "present"] {
                 try page.waitUntil("document.getElementById('\(panel)')?.hidden === false")
                 try page.evaluate("document.getElementById('\(panel)').click()")
                 #expect(try page.evaluate("document.getElementById('charts').hidden").bool == true)

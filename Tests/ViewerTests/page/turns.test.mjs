@@ -11,6 +11,7 @@ import { TurnView } from "../../../Sources/Rooms/Viewer/page/present/turnview.js
 /** An element, as far as the view uses it. */
 class FakeElement extends EventTarget {
   hidden = false;
+  parentElement = null;
   attributes = new Map();
   children = [];
 
@@ -40,11 +41,31 @@ class FakeElement extends EventTarget {
   }
 
   append(...children) {
-    this.children.push(...children);
+    for (const child of children) this.insertBefore(child, null);
   }
 
-  replaceChildren(...children) {
-    this.children = children;
+  insertBefore(child, next) {
+    if (child instanceof FakeElement) {
+      child.remove();
+      child.parentElement = this;
+    }
+    this.children.splice(next === null ? this.children.length : this.children.indexOf(next), 0, child);
+  }
+
+  /** As in a browser, what is removed loses the focus. */
+  remove() {
+    if (!this.parentElement) return;
+    if (this.contains(document.activeElement)) document.activeElement = null;
+    this.parentElement.children.splice(this.parentElement.children.indexOf(this), 1);
+    this.parentElement = null;
+  }
+
+  contains(other) {
+    return other === this || this.children.some((child) => child instanceof FakeElement && child.contains(other));
+  }
+
+  focus() {
+    document.activeElement = this;
   }
 
   get buttons() {
@@ -66,9 +87,11 @@ function told(...messages) {
 function shown(turns, isSharing = false) {
   const acts = [];
   const view = new TurnView((...act) => acts.push(act));
+  const panel = new FakeElement("section");
+  panel.append(...view.parts);
   view.draw(turns, isSharing);
   const [state, own, list] = view.parts;
-  return { acts, state, own, list, view };
+  return { acts, state, own, list, view, panel };
 }
 
 const ann = { socketId: "a", name: "Ann", turn: "asked" };
@@ -120,7 +143,7 @@ test("a button of the list acts on its member", () => {
   assert.deepEqual(acts, [["allow", "a"], ["decline", "a"], ["end", "b"]]);
   assert.equal(first.buttons[0].getAttribute("aria-label"), "Allow: Ann");
   view.draw(told(["_peers", { turn: "owner" }], ["_turns", { members: [ann, ben] }]), false);
-  assert.equal(list.children[0], first, "a list that stays the same keeps its elements, and so the focus");
+  assert.equal(list.children[0], first);
   view.draw(told(["_peers", { turn: "owner" }]), false);
   assert.ok(list.hidden && list.children.length === 0);
 });
@@ -129,4 +152,34 @@ test("a name with markup is text, without what would hide other text", () => {
   const name = "<img src=x onerror=alert(1)>\u202e";
   const { list } = shown(told(["_peers", { turn: "owner" }], ["_turns", { members: [{ ...ann, name }] }]));
   assert.deepEqual(list.children[0].children[0].children, ["<img src=x onerror=alert(1)> asks to present"]);
+});
+
+test("the focus stays where it is when others ask, and goes to the panel when its line goes", () => {
+  const owner = ["_peers", { turn: "owner" }];
+  const { list, view, panel } = shown(told(owner, ["_turns", { members: [ann] }]));
+  const [allow] = list.children[0].buttons;
+  allow.focus();
+  for (const members of [[ben, ann], [ann, { ...ben, turn: "asked" }], [ben, ann]]) {
+    view.draw(told(owner, ["_turns", { members }]), false);
+    assert.deepEqual(list.children.map((line) => line.textContent.includes("Ann")), members.map((one) => one === ann));
+  }
+  assert.equal(document.activeElement, allow);
+  view.draw(told(owner, ["_turns", { members: [ben] }]), false);
+  assert.equal(document.activeElement, panel);
+});
+
+test("screen readers say how many ask, and what has become of our turn, but not that there is none", () => {
+  const { en } = presentWords;
+  const { state, view } = shown(told(["_peers", { turn: "none" }]));
+  assert.deepEqual([view.spoken.textContent, state.textContent], ["", en.turn.none]);
+  for (const [own, text] of [["asked", en.turn.asked], ["none", en.ended.asked], ["granted", en.turn.granted],
+    ["none", en.ended.granted]]) {
+    view.draw(told(["_peers", { turn: "none" }], ["_turn", { turn: own }]), false);
+    assert.deepEqual([view.spoken.textContent, state.textContent], [text, text]);
+  }
+  view.draw(told(["_peers", { turn: "owner" }], ["_turns", { members: [ann, ben] }]), false);
+  assert.equal(view.spoken.textContent, "1 person asks to present");
+  assert.ok(!view.parts.includes(view.spoken));
+  // Nothing to ask for.
+  assert.equal(told(["_peers", { turn: "owner" }], ["_turn", {}]).own, null);
 });

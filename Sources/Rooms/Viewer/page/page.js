@@ -96,6 +96,12 @@ viewer.addEventListener("change", () => {
   lastSound = viewer.sound;
   draw();
 });
+let lastRequests = 0;
+viewer.addEventListener("_turns", () => {
+  // A button in the bar has their number.
+  if (turns.requests > lastRequests) bar.wake();
+  lastRequests = turns.requests;
+});
 // The browser may have kept this page from an earlier visit, and the host may have another one by now.
 viewer.addEventListener("_peers", ({ detail }) => {
   const isReloaded = performance.getEntriesByType("navigation")[0]?.type === "reload";

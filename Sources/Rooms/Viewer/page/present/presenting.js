@@ -216,6 +216,7 @@ export class Presenting {
   /** Our turn has changed. If it is over, the host has ended what we have shared. */
   #turned() {
     if (!this.#turns.mayPresent) this.#stopAll(null);
+    this.#view.available(this.#turns.own !== null);
     this.#draw();
     if (this.#turns.own === "granted") this.#view.open();
   }

@@ -42,7 +42,7 @@ export class PresentView {
       handlers.onMotion();
     });
     this.#panel.hidden = true;
-    document.getElementById("people").after(this.#panel);
+    document.getElementById("people").after(this.#panel, this.#turn.spoken);
     this.#button = iconButton(PRESENT, words.present, () => this.toggle());
     this.#button.id = "present";
     this.#button.append(this.#count);
@@ -83,8 +83,10 @@ export class PresentView {
     }
     const isSharing = Object.keys(states).length > 0;
     this.#button.toggleAttribute("data-on", isSharing);
+    const losesFocus = !turns.mayPresent && this.#offer.contains(document.activeElement);
     this.#offer.hidden = !turns.mayPresent;
     this.#turn.draw(turns, isSharing);
+    if (losesFocus) this.#turn.focus();
     setText(this.#count, turns.requests > 0 ? String(turns.requests) : "");
     const label = isSharing ? words.presenting : turns.mayPresent ? words.present : words.ask;
     relabel(this.#button, turns.requests > 0 ? `${label}: ${words.asking(turns.requests)}` : label);

@@ -15,6 +15,7 @@ export const presentWords = {
       none: "A presenter can let you present.", asked: "You have asked to present.",
       granted: "You may present now.", owner: "",
     },
+    ended: { asked: "Your request has ended.", granted: "Your turn has ended.", owner: "Your turn has ended." },
     ownTurn: { none: "Ask to present", asked: "Withdraw the request", granted: "Give the turn back", owner: "" },
     turns: "Requests and presenters",
     asks: (name) => `${name} asks to present`,
@@ -43,6 +44,7 @@ export const presentWords = {
     turn: {
       none: "经演示者同意后，你也可以演示。", asked: "你已申请演示。", granted: "现在你可以演示。", owner: "",
     },
+    ended: { asked: "你的申请已结束。", granted: "你的演示权已结束。", owner: "你的演示权已结束。" },
     ownTurn: { none: "申请演示", asked: "撤回申请", granted: "交还演示权", owner: "" },
     turns: "申请人和演示者",
     asks: (name) => `${name} 申请演示`,

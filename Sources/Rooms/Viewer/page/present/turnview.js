@@ -8,11 +8,16 @@ import { words } from "./presentwords.js";
 /** `onAct(action, id)`: the user has pressed the button for an action of `__turn`; `id` is missing for our own turn. */
 export class TurnView {
   #onAct;
-  #state = element("p", "turn", { role: "status" });
+  #state = element("p", "turn");
   #own = element("button", "secondary", { id: "turn", type: "button" });
   #list = element("ul", "turns", { "aria-label": words.turns });
   #action = "ask";
-  #drawn = "";
+  /** Our last turn other than "none". */
+  #former = null;
+  /** The lines of the list, each by what it shows. */
+  #lines = new Map();
+  /** What screen readers say. It isn't in the panel, because they say nothing of what is hidden. */
+  spoken = element("p", "spoken", { role: "status" });
 
   constructor(onAct) {
     this.#onAct = onAct;
@@ -25,18 +30,34 @@ export class TurnView {
   }
 
   /** `isSharing`: whether this page shares something. */
-  draw({ own, members }, isSharing) {
+  draw({ own, members, requests }, isSharing) {
     this.#action = own === "none" ? "ask" : "leave";
-    setText(this.#state, words.turn[own] ?? "");
-    this.#state.hidden = !words.turn[own];
+    if (own !== "none") this.#former = own;
+    const news = own === "none" ? words.ended[this.#former] ?? "" : words.turn[own] ?? "";
+    const state = news || (words.turn[own] ?? "");
+    setText(this.#state, state);
+    this.#state.hidden = state === "";
     setText(this.#own, words.ownTurn[own] ?? "");
     this.#own.hidden = !words.ownTurn[own];
-    // Lines that stay as they are keep the focus.
-    const drawn = JSON.stringify([own, members, isSharing]);
-    if (drawn === this.#drawn) return;
-    this.#drawn = drawn;
-    this.#list.hidden = members.length === 0;
-    this.#list.replaceChildren(...members.map((member) => this.#line(member, own, isSharing)));
+    setText(this.spoken, requests > 0 ? words.asking(requests) : news);
+    this.#drawList(members, own, isSharing);
+  }
+
+  /** Leaves lines that stay the same in place, so that they keep the focus and a press that has begun. */
+  #drawList(members, own, isSharing) {
+    const lines = new Map(members.map((member) => {
+      const key = JSON.stringify([member, own, isSharing]);
+      return [key, this.#lines.get(key) ?? this.#line(member, own, isSharing)];
+    }));
+    const hadFocus = this.#list.contains(document.activeElement);
+    for (const [key, line] of this.#lines) if (!lines.has(key)) line.remove();
+    for (const [index, line] of [...lines.values()].entries()) {
+      const there = this.#list.children[index] ?? null;
+      if (there !== line) this.#list.insertBefore(line, there);
+    }
+    this.#lines = lines;
+    this.#list.hidden = lines.size === 0;
+    if (hadFocus && !this.#list.contains(document.activeElement)) this.#list.parentElement.focus();
   }
 
   focus() {
