@@ -2,7 +2,8 @@
 
 usage: guest.py LINK NAME [HEADER VALUE]...
 Sends these headers with its request for a WebSocket. Says `refused` with the status if it gets none.
-Says `joined` with what _peers says, `sound` with what each _sound says, and `closed` with the WebSocket's close code.
+Says `joined` with what _peers says, `sound` and `turn` with what each _sound and _turn says, and `closed` with the
+WebSocket's close code. Each line of its input is an action of __turn, without a member.
 """
 
 import asyncio
@@ -17,6 +18,13 @@ def say(event, **fields):
     print(json.dumps({"event": event, **fields}), flush=True)
 
 
+async def ask(socket):
+    reader = asyncio.StreamReader()
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    while line := await reader.readline():
+        await socket.send(json.dumps({"eventName": "__turn", "data": {"action": line.decode().strip()}}))
+
+
 async def main():
     link = urlsplit(sys.argv[1])
     headers = list(zip(sys.argv[3::2], sys.argv[4::2]))
@@ -27,15 +35,19 @@ async def main():
     async with socket:
         join = {"room": link.fragment, "role": "viewer", "name": sys.argv[2]}
         await socket.send(json.dumps({"eventName": "__join", "data": join}))
+        asking = asyncio.create_task(ask(socket))
         try:
             async for text in socket:
                 message = json.loads(text)
                 if message["eventName"] == "_peers":
-                    say("joined", you=message["data"]["you"])
+                    say("joined", you=message["data"]["you"], turn=message["data"].get("turn"))
                 elif message["eventName"] == "_sound":
                     say("sound", sound=message["data"]["sound"])
+                elif message["eventName"] == "_turn":
+                    say("turn", turn=message["data"].get("turn"))
         except websockets.ConnectionClosed:
             pass
+        asking.cancel()
         say("closed", code=socket.close_code)
 
 

@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Signalling
@@ -6,6 +7,11 @@ import Testing
 @Suite("Turns that aren't one's own")
 struct TurnAttackTests {
     private let publishing = FakePublishing()
+
+    /// Waits until a session has ended, and returns what its viewers are told.
+    private func reason() throws -> String? {
+        try eventually("the session's end") { publishing.state.withLock { $0.reasons.last } }
+    }
 
     @Test("neither a viewer nor a presenter without the token decides: by page, WHIP, SkyRTC, socket.io and /api")
     func attackers() throws {
@@ -81,5 +87,99 @@ struct TurnAttackTests {
         #expect(try server.turns() == ["owner", "granted", "asked", nil])
         #expect(publishing.state.withLock { $0.published.count == 1 && $0.closed.isEmpty })
         withExtendedLifetime((ann, bob, cid, eve, stranger, peers)) {}
+    }
+
+    /// A member's turn is asked for, and allowed over `/api`.
+    private func allow(_ visitor: Visitor, _ server: borrowing RunningServer) throws {
+        try visitor.send("ask")
+        #expect(try visitor.nextTurn() == "asked")
+        let status = try server.decide("allow", visitor.id)
+        #expect(status == 204)
+        #expect(try visitor.nextTurn() == "granted")
+    }
+
+    @Test("a page that joins again as a plain client loses its turn, and a plain client has none")
+    func otherRole() throws {
+        let server = try RunningServer.withTurns(publishing)
+        let ann = try Visitor(server, "secret", "Ann")
+        let ben = try Visitor(server, "secret", "Ben")
+        let bob = try Visitor(server, "audience", "Bob")
+        try allow(bob, server)
+        // Several may present at once.
+        for visitor in [ben, bob] { #expect(try server.present(visitor) == 201) }
+        #expect(publishing.state.withLock { $0.closed.isEmpty })
+        try ann.waitForTurns(["Ben owner", "Bob granted"])
+        for (visitor, token) in [(ben, "secret"), (bob, "audience")] {
+            try visitor.client.send(event: "__join", "{\"room\":\"desk,\(token)\"}")
+            #expect(try visitor.next("_peers")["turn"] == nil)
+            #expect(try server.present(visitor) == 403)
+        }
+        try ann.waitForTurns([])
+        let answer = try server.request("GET", "/api/rooms", ["Authorization": "Bearer master"])
+        let members = try RoomsDocument(json: answer.text).rooms[0].members
+        #expect(members.filter { $0.kind != "publisher" }.map(\.turn) == ["owner", nil, nil])
+        withExtendedLifetime((ann, ben, bob)) {}
+    }
+
+    @Test("an owner that joins again with the room token is a viewer, of which other owners are told")
+    func otherToken() throws {
+        let server = try RunningServer.withTurns(publishing)
+        let ann = try Visitor(server, "secret", "Ann")
+        let ben = try Visitor(server, "secret", "Ben")
+        #expect(try server.present(ben) == 201)
+        try ann.waitForTurns(["Ben owner"])
+        try ben.client.send(event: "__join", "{\"room\":\"desk,audience\",\"role\":\"viewer\",\"name\":\"Ben\"}")
+        #expect(try ben.next("_peers")["turn"] as? String == "none")
+        #expect(try reason() == "the turn of Ben is over")
+        try ann.waitForTurns([])
+        try ben.send("end", ann.id)
+        #expect(try ann.hearsNoTurn())
+        #expect(try server.present(ben) == 403)
+        withExtendedLifetime((ann, ben)) {}
+    }
+
+    @Test("a member that was removed presents no longer, not even with the secret of its visit, and has no turn")
+    func removed() throws {
+        let server = try RunningServer.withTurns(publishing)
+        let bob = try Visitor(server, "audience", "Bob")
+        try allow(bob, server)
+        #expect(try server.present(bob) == 201)
+        server.server.removeParticipant(bob.id)
+        #expect(try reason() == "Bob was removed by the sharer")
+        #expect(try server.present(bob) == 403)
+        for decision in ["allow", "end"] { #expect(try server.decide(decision, bob.id) == 409) }
+        #expect(try server.turns().isEmpty)
+        withExtendedLifetime(bob) {}
+    }
+
+    @Test("any number of requests leaves the presenter in the list, and lists are sent at most once per second")
+    func flood() throws {
+        let server = try RunningServer.withTurns(publishing)
+        var crowd: [Visitor] = []
+        for number in 0..<60 {
+            let eve = try Visitor(server, "audience", "Eve\(number)")
+            try eve.send("ask")
+            #expect(try eve.nextTurn() == "asked")
+            crowd.append(eve)
+        }
+        let bob = try Visitor(server, "audience", "B\\u001b[2Job\\u202e")
+        try allow(bob, server)
+        let ann = try Visitor(server, "secret", "Ann")
+        let listed = try ann.next("_turns")["members"] as? [[String: Any]] ?? []
+        let names = listed.map { $0["name"] as? String ?? "" }
+        #expect(names == ["B[2Job"] + (0..<49).map { "Eve\($0)" })
+
+        let began = ContinuousClock.now
+        for _ in 0..<20 {
+            for (action, turn) in [("leave", "none"), ("ask", "asked")] {
+                try crowd[0].send(action)
+                #expect(try crowd[0].nextTurn() == turn)
+            }
+        }
+        let lists = try ann.listsHeard()
+        let seconds = (ContinuousClock.now - began).components.seconds
+        // One more for the time before, and one for the part of a second.
+        #expect(lists <= Int(seconds) + 2)
+        withExtendedLifetime((crowd, bob, ann)) {}
     }
 }

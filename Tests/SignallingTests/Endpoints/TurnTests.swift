@@ -185,12 +185,19 @@ struct TurnTests {
         withExtendedLifetime(again) {}
     }
 
-    @Test("nobody asks in a room without presenters, or on a host without publishers", arguments: [true, false])
-    func withoutPresenters(hasPublishing: Bool) throws {
+    enum Lack: CaseIterable {
+        case setting, publishers, token
+    }
+
+    @Test(
+        "no viewer asks unless that is configured, on a host with publishers and in a room with their token",
+        arguments: Lack.allCases)
+    func withoutRequests(lack: Lack) throws {
         let publishing = self.publishing
         let server = try RunningServer {
-            if hasPublishing { $0.publishing = publishing }
-            $0.rooms[0].access = RoomAccess(viewing: "audience", presenting: hasPublishing ? nil : "secret")
+            $0.acceptsTurnRequests = lack != .setting
+            if lack != .publishers { $0.publishing = publishing }
+            $0.rooms[0].access = RoomAccess(viewing: "audience", presenting: lack == .token ? nil : "secret")
         }
         let bob = try Visitor(server, "audience", "Bob")
         #expect(bob.turn == nil)

@@ -54,6 +54,14 @@ struct Visitor {
         return try next(of: "_turn", "_clock").name == "_clock"
     }
 
+    /// How many lists of turns the host has sent since the last one that was read.
+    func listsHeard() throws -> Int {
+        try client.send(event: "__clock", "{\"t\":1}")
+        var count = 0
+        while try next(of: "_turns", "_clock").name == "_turns" { count += 1 }
+        return count
+    }
+
     /// Waits until the list of turns is this one: names, each with a turn.
     func waitForTurns(_ wanted: [String]) throws {
         var list: [String]?
@@ -70,6 +78,7 @@ extension RunningServer {
     static func withTurns(_ publishing: FakePublishing) throws -> RunningServer {
         try RunningServer(media: CallingMedia()) {
             $0.publishing = publishing
+            $0.acceptsTurnRequests = true
             let access = RoomAccess(viewing: "audience", presenting: "secret")
             $0.rooms = ["desk", "attic"].map { RoomConfiguration(name: $0, access: access) }
             $0.administration = Administration(token: "master", allowsNetwork: false)

@@ -45,6 +45,7 @@ extension SignallingConfiguration {
         }
         allowedOrigins = configuration.allowedOrigins
         embeddingOrigins = configuration.embeddingOrigins
+        acceptsTurnRequests = configuration.acceptsTurnRequests
         trustedProxies = configuration.trustedProxies
         alsoOtherJoined = configuration.alsoOtherJoined
         pairRooms = configuration.pairRooms

@@ -17,6 +17,9 @@ public struct HostConfiguration: Sendable {
     public var presentingToken: String?
     /// The file that keeps ``presentingToken``, for ``readTokens()``.
     public var presentingTokenFile: TokenFile?
+    /// Whether viewers may ask for the turn to present, in rooms with a presenting token. Pages that were opened with
+    /// that token, and ``ScreenRelayHost/decide(_:turnOf:)``, allow it.
+    public var acceptsTurnRequests = false
     /// A password that is required in addition to each token, or nil for none.
     public var password: String?
     /// How long tokens are valid from the host's start, or nil for as long as it runs.

@@ -38,6 +38,8 @@ enum HostOptions {
         (configuration.token, configuration.tokenFile) = try token(options, configuration)
         (configuration.presentingToken, configuration.presentingTokenFile) =
             try AccessOptions.presentingToken(options, configuration)
+        // There always is such a token, but without --presenters no one is given it.
+        configuration.acceptsTurnRequests = options.has("presenters")
         return configuration
     }
 

@@ -1,3 +1,4 @@
+import Clocks
 import MediaTypes
 import Rooms
 import Threading
@@ -9,20 +10,34 @@ extension Presenters {
     private static let listLimit = 50
 
     /// Whether viewers of `room` may ask for the turn to present.
-    func acceptsRequests(in room: String) -> Bool { acceptsPublishers && rooms.directory.hasPresenters(room) }
+    private func acceptsRequests(in room: String) -> Bool {
+        acceptsPublishers && acceptsTurnRequests && rooms.directory.hasPresenters(room)
+    }
+
+    /// The turn of a viewer of `room` in one word, as its page is told it; nil if it can neither present nor ask.
+    func word(for turn: Turn?, in room: String) -> String? {
+        turn?.rawValue ?? (acceptsRequests(in: room) ? "none" : nil)
+    }
 
     /// Whether the visit `visit` to `room` has the turn, so that it needs no presenters' token.
     func hasTurn(_ visit: String?, in room: String) -> Bool {
         visit.flatMap { member(of: $0, in: room) }?.turn == .granted
     }
 
+    /// The member joins with the presenters' token, or without. Without a turn, it no longer presents.
+    func join(_ member: RoomMember, asOwner isOwner: Bool) {
+        let former = member.turn
+        member.join(asOwner: isOwner)
+        if member.turn != former { changed(around: member.id) }
+        if !member.mayPresent { end(member.id, .over) }
+    }
+
     /// Carries out a viewer's request. Returns false, and does nothing, if the viewer may not make it.
     func carryOut(_ request: TurnRequest, of viewer: RoomMember) -> Bool {
-        guard let place = rooms.directory.place(of: viewer.id), place.role == .viewer, acceptsRequests(in: place.room)
-        else { return false }
+        guard let place = rooms.directory.place(of: viewer.id), place.role == .viewer else { return false }
         switch request {
         case .ask:
-            guard viewer.turn == nil else { return false }
+            guard viewer.turn == nil, acceptsRequests(in: place.room) else { return false }
             set(.asked, of: viewer)
             log(of: viewer.address).info("room \(place.room): a viewer from \(viewer.address) asks to present")
         case .leave:
@@ -62,11 +77,13 @@ extension Presenters {
     private func set(_ turn: Turn?, of member: RoomMember) {
         guard member.turn != turn else { return }
         member.turn = turn
-        member.socket.send(SkyRTCReply(turn: turn).text)
+        let word = rooms.directory.place(of: member.id).flatMap { self.word(for: turn, in: $0.room) }
+        member.socket.send(SkyRTCReply(turn: word).text)
         changed(around: member.id)
     }
 
-    /// The member has left `room`, or has joined it again under another name.
+    /// The member is no longer a viewer of `room`, or has joined it again under another name. `other` is the room that
+    /// it views now.
     func moved(_ id: MemberID, from room: String, to other: String?) {
         let member = rooms[id]
         if member?.turn != nil { changedRooms.insert(room) }
@@ -91,9 +108,11 @@ extension Presenters {
         if member.mayPresent { tell(turns(in: room), to: member) }
     }
 
-    /// The viewers of `room` that have a turn or have asked for it, in the order in which they got to that.
+    /// The viewers of `room` that have a turn, and then those that have asked for it, each in the order of time. So any
+    /// number of requests leaves a presenter in the list, where its turn can be ended.
     private func turns(in room: String) -> [RoomMember] {
-        rooms.viewers(in: room).filter { $0.turn != nil }.sorted { $0.turnSince < $1.turnSince }
+        let members = rooms.viewers(in: room).filter { $0.turn != nil }.sorted { $0.turnSince < $1.turnSince }
+        return members.filter(\.mayPresent) + members.filter { !$0.mayPresent }
     }
 
     /// Sends `receiver` those of `members` that it decides about: an owner all others that ask or may present, except
@@ -110,7 +129,7 @@ extension Presenters {
             }
         }
         let list = shown.prefix(Self.listLimit).map { member in
-            (id: member.id, name: rooms.directory.place(of: member.id)?.name, turn: member.turn)
+            (id: member.id, name: rooms.directory.place(of: member.id)?.name, turn: member.turn?.rawValue)
         }
         receiver.socket.send(SkyRTCReply(turns: list).text)
     }

@@ -36,14 +36,18 @@ final class Presenters {
     let rooms: HostRooms
     /// Whether the host accepts publishers at all.
     let acceptsPublishers: Bool
+    /// Whether viewers may ask for the turn.
+    let acceptsTurnRequests: Bool
     let log: LogRateLimiter
     /// The rooms in which a turn has changed since the last list of them was sent.
     var changedRooms: Set<String> = []
     /// Keyed by the names of their sessions.
     private var presentations: [String: Presentation] = [:]
 
-    init(rooms: HostRooms, acceptsPublishers: Bool, log: LogRateLimiter) {
-        (self.rooms, self.acceptsPublishers, self.log) = (rooms, acceptsPublishers, log)
+    init(_ configuration: SignallingConfiguration, rooms: HostRooms, log: LogRateLimiter) {
+        (self.rooms, self.log) = (rooms, log)
+        acceptsPublishers = configuration.publishing != nil
+        acceptsTurnRequests = configuration.acceptsTurnRequests
     }
 
     /// The member of `room` whose visit has the secret `visit`.
@@ -82,8 +86,12 @@ final class Presenters {
         change(of: member) { $0.leftAt = $0.leftAt ?? now }
     }
 
-    /// The member continues over another WebSocket.
-    func returned(_ member: MemberID) { change(of: member) { $0.leftAt = nil } }
+    /// The member continues over another WebSocket, and may have come with another token.
+    func returned(_ member: RoomMember) {
+        change(of: member.id) { $0.leftAt = nil }
+        changed(around: member.id)
+        if !member.mayPresent { end(member.id, .over) }
+    }
 
     /// Ends all that the member presents.
     func end(_ member: MemberID, _ ending: Presenter.Ending) {

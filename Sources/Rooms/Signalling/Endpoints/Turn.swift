@@ -10,11 +10,6 @@ enum Turn: String {
     case owner
 }
 
-extension Turn? {
-    /// The turn in one word, as clients are told it.
-    var word: String { self?.rawValue ?? "none" }
-}
-
 /// A decision about a member's turn to present.
 public enum TurnDecision: String, Sendable, CaseIterable {
     /// Allows a member that has asked to present.

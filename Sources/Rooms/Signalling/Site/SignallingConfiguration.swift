@@ -42,6 +42,8 @@ public struct SignallingConfiguration: Sendable {
     public var clock: @Sendable () -> Int64 = { Int64(g_get_real_time()) }
     /// Accepts publishers (WHIP); nil if publishing isn't allowed.
     public var publishing: (any TrackPublishing)?
+    /// Whether viewers may ask for the turn to present, in rooms with a token for presenters. Needs ``publishing``.
+    public var acceptsTurnRequests = false
     /// Receives one line for the log, on the signalling thread. No line contains the part of a room's name after its
     /// comma.
     public var log: @Sendable (String) -> Void = { _ in }

@@ -56,8 +56,7 @@ final class Site {
         }
         let presence = RoomPresence(
             configuration, rooms: rooms, pointers: pointers, audience: audience, log: log, on: context)
-        let presenters = Presenters(
-            rooms: rooms, acceptsPublishers: configuration.publishing != nil, log: log)
+        let presenters = Presenters(configuration, rooms: rooms, log: log)
         let sessionEnds = SessionEnds { work in thread.post { work($0.sessionEnds) } }
         frames = FrameStreams(rooms: rooms, sessionEnds: sessionEnds) { work in thread.post { work($0.frames) } }
         func endpoint(for service: Endpoint.Service) -> Endpoint {

@@ -70,7 +70,7 @@ struct SkyRTCReply: Encodable {
     /// Creates a message of a room. The other values are for `_peers`: `tracks` are the tracks that a newcomer can
     /// watch, `page` is the version of our page, `iceServers` are the servers by which it may reach the others,
     /// `resumption` is the secret of a viewer who breaks off, `watching` are the tracks of which one who has gone on
-    /// still has a session, and `turn` is its turn to present, in a room where there are presenters.
+    /// still has a session, and `turn` is its turn to present; nil if it can neither present nor ask.
     init(
         _ message: RoomMessage, tracks: [TrackSummary] = [], page: String? = nil, iceServers: [ClientICEServer] = [],
         resumption: String? = nil, watching: [TrackName]? = nil, turn: String? = nil
@@ -162,16 +162,16 @@ struct SkyRTCReply: Encodable {
             })
     }
 
-    /// `_turn`, to a viewer: its turn to present has changed.
-    init(turn: Turn?) {
+    /// `_turn`, to a viewer: its turn to present has changed. Nil if it may not ask for it again.
+    init(turn: String?) {
         eventName = "_turn"
-        data = Payload(turn: turn.word)
+        data = Payload(turn: turn)
     }
 
     /// `_turns`, to a viewer that may present: the members whose turns it decides about.
-    init(turns: [(id: MemberID, name: String?, turn: Turn?)]) {
+    init(turns: [(id: MemberID, name: String?, turn: String?)]) {
         eventName = "_turns"
-        data = Payload(members: turns.map { Member(socketId: $0.id.text, name: $0.name, turn: $0.turn.word) })
+        data = Payload(members: turns.map { Member(socketId: $0.id.text, name: $0.name, turn: $0.turn) })
     }
 
     /// `_refused`, before the socket is closed.

@@ -64,7 +64,7 @@ extension SkyRTCRooms {
         if let track = member.frames?.track { handle(.unwatch(member.id, track)) }
         rooms[newcomer.id] = nil
         member.resume(by: newcomer)
-        presenters.returned(member.id)
+        presenters.returned(member)
         presence.moved(member.id.text, to: member.address)
         listen(to: member.socket, of: member.id)
         member.socket.admit()
@@ -79,7 +79,7 @@ extension SkyRTCRooms {
         of member: RoomMember, in room: String, _ message: RoomMessage, watching: [TrackName]? = nil
     ) -> SkyRTCReply {
         let isViewer = rooms.directory.place(of: member.id)?.role == .viewer
-        let turn = isViewer && presenters.acceptsRequests(in: room) ? member.turn.word : nil
+        let turn = isViewer ? presenters.word(for: member.turn, in: room) : nil
         return SkyRTCReply(
             message, tracks: rooms.summaries(of: room), page: ViewerFiles.version,
             iceServers: configuration.iceServers.forClient(), resumption: isViewer ? member.resumption : nil,

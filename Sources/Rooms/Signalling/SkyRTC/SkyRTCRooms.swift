@@ -79,8 +79,9 @@ final class SkyRTCRooms {
             member.joinBy = nil
             key = admission.limited(key, from: member.address)
             member.gavePassword = !(key.password ?? "").isEmpty
-            let isOwner = presenters.acceptsPublishers && rooms.directory.grant(to: key).grant == .presenting
-            member.join(asOwner: isOwner)
+            // Only our page presents within its visit; other programs need the presenters' token for each request.
+            let mayOwn = role == .viewer && presenters.acceptsPublishers
+            presenters.join(member, asOwner: mayOwn && rooms.directory.grant(to: key).grant == .presenting)
             if let resumption = message?.resumption, resume(resumption, with: key, by: member) { return }
             // Connections of a trusted proxy aren't counted for each address, but who is in a room is.
             if member.room == nil, !presence.mayEnter(from: member.address) { return refuse(id, .full) }
@@ -177,7 +178,7 @@ extension SkyRTCRooms {
             return presence.changed(in: after.room)
         }
         presence.left(id.text)
-        if let before { presenters.moved(id, from: before.room, to: after?.room) }
+        if let before { presenters.moved(id, from: before.room, to: after?.role == .viewer ? after?.room : nil) }
         guard let after, let member = rooms[id] else { return }
         let who = Participant(
             id: id.text, name: after.name, address: member.address, kind: after.role == .viewer ? .viewer : .client)
