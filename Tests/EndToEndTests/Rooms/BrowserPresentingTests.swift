@@ -115,6 +115,12 @@ extension EndToEndInBrowser {
             try bob.page.waitUntil("screenRelay.presenting.turn === 'asked'")
             try ann.page.waitUntil("screenRelay.presenting.turns.includes('<b>Bob</b> asked')")
             #expect(try ann.page.evaluate("document.querySelector('#presenting b') === null") == true)
+            #expect(try ann.page.evaluate("document.querySelector('#present .count').textContent").string == "1")
+            // An owner, and only an owner, reads that the page's link is one for presenters.
+            for (page, isOwner) in [(ann.page, true), (bob.page, false)] {
+                let note = try page.evaluate("document.querySelector('.inviting .note').textContent").string ?? ""
+                #expect(note.contains("others can share") == isOwner, "\(note)")
+            }
 
             // Ann's share ends, Bob's begins, and Ann gets its picture.
             let handedOver = ContinuousClock.now
@@ -141,6 +147,15 @@ extension EndToEndInBrowser {
                 "screenRelay.presenting.turn === 'none' && screenRelay.presenting.screen === undefined",
                 within: .seconds(1))
             #expect(try reason(at: ann.viewer, within: .seconds(3)).contains("the turn of <b>Bob</b> is over"))
+
+            // Another name is another visit, which has to ask again.
+            try bob.page.evaluate("document.getElementById('turn').click()")
+            try ann.page.waitUntil("screenRelay.presenting.turns.includes('<b>Bob</b> asked')")
+            try bob.page.evaluate("document.getElementById('people-button').click()")
+            try bob.page.evaluate("document.getElementById('own-name').value = 'Bo'")
+            try bob.page.evaluate("document.querySelector('#people form').requestSubmit()")
+            try ann.page.waitUntil("screenRelay.presenting.turns.length === 0")
+            try bob.page.waitUntil("screenRelay.presenting.turn === 'none'")
             #expect(ann.page.consoleErrors.isEmpty, "\(ann.page.consoleErrors)")
             #expect(bob.page.consoleErrors.isEmpty, "\(bob.page.consoleErrors)")
         }
