@@ -95,6 +95,9 @@ extension EndToEnd {
                     method: "POST", path: "/api/rooms/screen/members/\(id)/turn/allow", headers: admin, status: 409),
                 Request(
                     method: "POST", path: "/api/rooms/screen/members/\(id)/turn/pass", headers: admin, status: 404),
+                Request(
+                    method: "POST", path: "/api/rooms/screen/members/\(id)/turn/end?seconds=1", headers: admin,
+                    status: 400),
                 Request(method: "GET", path: "/api/rooms/screen/members/\(id)/turn/end", headers: admin, status: 405),
                 Request(method: "DELETE", path: "/api/rooms/screen/members/\(id)", headers: admin, status: 204),
                 Request(method: "GET", path: "/api/events", headers: admin, status: 426),

@@ -156,7 +156,7 @@ extension EndToEnd {
             #expect(run.status == .exited(0) && run.output == "viewer Anna (127.0.0.1) may not present\n")
             try anna.client.event("turn") { $0["turn"] as? String == "none" }
             try askToPresent(anna.client)
-            run = try present("allow", String(anna.id.prefix(12)))
+            run = try present("allow", String(anna.id.prefix(12)), "--for", "1h")
             #expect(run.status == .exited(0) && run.output == "viewer Anna (127.0.0.1) may present\n")
             try anna.client.event("turn") { $0["turn"] as? String == "granted" }
             #expect(try ask(["rooms"], of: host).output.contains("viewer (granted)"))
@@ -164,6 +164,13 @@ extension EndToEnd {
             #expect(run.status == .exited(0) && run.output == "viewer Anna (127.0.0.1) no longer presents\n")
             run = try present("end", "Anna")
             #expect(run.status == .exited(69) && run.errorOutput.contains("no one of that name may present"))
+            // A second is the shortest time.
+            try askToPresent(anna.client)
+            run = try present("allow", "Anna", "--for", "1s")
+            #expect(run.status == .exited(0), "\(run.errorOutput)")
+            try eventually(
+                "the end of the turn",
+                holds: { try ask(["rooms"], of: host).output.ranges(of: "viewer (").isEmpty })
             try askToPresent(ann.client)
             try askToPresent(anna.client, count: 2)
             run = try present("allow", "an")

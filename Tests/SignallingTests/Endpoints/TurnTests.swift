@@ -123,6 +123,33 @@ struct TurnTests {
         withExtendedLifetime((ann, bob)) {}
     }
 
+    @Test("a turn that was allowed for a time ends then, also if it was handed over, and viewers are told so")
+    func limited() throws {
+        let server = try RunningServer.withTurns(publishing)
+        let bob = try Visitor(server, "audience", "Bob")
+        let cid = try Visitor(server, "audience", "Cid")
+        for visitor in [bob, cid] {
+            try visitor.send("ask")
+            #expect(try visitor.nextTurn() == "asked")
+        }
+        for seconds in ["0", "x", "1m", "31536001"] {
+            #expect(try server.decide("allow", bob.id, seconds: seconds) == 400)
+        }
+        #expect(try server.decide("decline", bob.id, seconds: "2") == 400)
+        let start = ContinuousClock.now
+        #expect(try server.decide("allow", bob.id, seconds: "2") == 204)
+        #expect(try bob.nextTurn() == "granted")
+        try bob.send("pass", cid.id)
+        #expect(try cid.nextTurn() == "granted")
+        #expect(try bob.nextTurn() == "none")
+        #expect(try server.present(cid) == 201)
+        #expect(try cid.nextTurn() == "none")
+        #expect(ContinuousClock.now - start >= .seconds(2))
+        #expect(try reason() == "the turn of Cid is over")
+        #expect(try server.present(cid) == 403)
+        withExtendedLifetime((bob, cid)) {}
+    }
+
     @Test("what can't be decided over /api is refused by status")
     func refusals() throws {
         let server = try RunningServer.withTurns(publishing)

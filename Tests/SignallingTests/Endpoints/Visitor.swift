@@ -98,9 +98,10 @@ extension RunningServer {
 
     /// Decides about a turn over `/api`, and returns the status.
     func decide(
-        _ decision: String, _ member: String, room: String = "desk", token: String = "master"
+        _ decision: String, _ member: String, room: String = "desk", token: String = "master", seconds: String? = nil
     ) throws -> Int {
-        let path = "/api/rooms/\(room)/members/\(member)/turn/\(decision)"
+        let query = seconds.map { "?seconds=\($0)" } ?? ""
+        let path = "/api/rooms/\(room)/members/\(member)/turn/\(decision)\(query)"
         return try request("POST", path, ["Authorization": "Bearer \(token)"]).status
     }
 

@@ -18,7 +18,7 @@ public struct HostConfiguration: Sendable {
     /// The file that keeps ``presentingToken``, for ``readTokens()``.
     public var presentingTokenFile: TokenFile?
     /// Whether viewers may ask for the turn to present, in rooms with a presenting token. Pages that were opened with
-    /// that token, and ``ScreenRelayHost/decide(_:turnOf:)``, allow it.
+    /// that token, and ``ScreenRelayHost/decide(_:turnOf:for:)``, allow it.
     public var acceptsTurnRequests = false
     /// A password that is required in addition to each token, or nil for none.
     public var password: String?

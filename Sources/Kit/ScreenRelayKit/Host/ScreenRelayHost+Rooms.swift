@@ -29,11 +29,13 @@ extension ScreenRelayHost {
         return answer?.wait(until: .now() + Self.answerTimeout) ?? false
     }
 
-    /// Decides about the turn to present of a member of ``rooms()``. Returns false if the member isn't there, hasn't
-    /// asked, or has no turn to end. Waits like ``rooms()``.
-    public func decide(_ decision: TurnDecision, turnOf id: String) -> Bool {
+    /// Decides about the turn to present of a member of ``rooms()``. A turn that is allowed ends after `limit`, rounded
+    /// down to seconds; nil means no limit. Returns false if the member isn't there, hasn't asked, or has no turn to
+    /// end. Waits like ``rooms()``.
+    public func decide(_ decision: TurnDecision, turnOf id: String, for limit: Duration? = nil) -> Bool {
         let answer = OneShot<Bool>()
-        signalling.decide(decision, turnOf: id) { answer?.give($0) }
+        let interval = limit.map { Interval.seconds($0.components.seconds) }
+        signalling.decide(decision, turnOf: id, for: interval) { answer?.give($0) }
         return answer?.wait(until: .now() + Self.answerTimeout) ?? false
     }
 

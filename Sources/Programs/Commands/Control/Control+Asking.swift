@@ -20,8 +20,8 @@ extension Control {
                 let code: Int32
                 if case .remove(let who) = command {
                     code = try RoomCommands.remove(who, from: process, client)
-                } else if case .present(let decision, let who) = command {
-                    code = try RoomCommands.decide(decision, about: who, in: process, client)
+                } else if case .present(let decision, let who, let seconds) = command {
+                    code = try RoomCommands.decide(decision, about: who, seconds: seconds, in: process, client)
                 } else {
                     let text = try output(of: command, by: process, client, options)
                     code = Program.answer(processes.count > 1 ? text.labelled : text.plain)
@@ -121,7 +121,11 @@ extension Control {
             guard options.operands.count == 2, let decision = TurnDecision(rawValue: options.operands[0]) else {
                 throw UsageError("present: write 'allow WHO', 'decline WHO' or 'end WHO'")
             }
-            return .present(decision, options.operands[1])
+            let limit = try options.value("for", as: .lifetime)
+            guard limit == nil || decision == .allow else {
+                throw UsageError("--for: only 'present allow WHO' uses it")
+            }
+            return .present(decision, options.operands[1], seconds: limit.map { Int($0.components.seconds) })
         case PushCommand.command.name: return .push(try PushCommand.order(options))
         case "rate":
             let frames = try limit("fps", options) { (options) throws(UsageError) in

@@ -75,6 +75,11 @@ extension Control {
             "present",
             "Decides whose turn it is to present from the page: allows or declines the request of a viewer, or ends "
                 + "a turn and what is presented.",
+            [
+                Option(
+                    long: "for", value: .required("TIME"),
+                    help: "with allow: end the turn after this time, for example 90s, 10m or 2h (default: no limit)")
+            ],
             operands: Operands(
                 name: "ACTION", count: 1...2,
                 help: "'allow WHO', 'decline WHO' or 'end WHO', with a name or an identifier listed by 'screenrelay "
@@ -82,6 +87,7 @@ extension Control {
                 choices: TurnDecision.allCases.map(\.rawValue)),
             examples: [
                 Example("screenrelay present allow Ann", "Lets Ann, who has asked, share a screen or a camera."),
+                Example("screenrelay present allow Ann --for 10m", "Ends her turn after ten minutes."),
                 Example("screenrelay present end Ann", "Ends what Ann presents, and her turn."),
             ]),
         PushCommand.command,

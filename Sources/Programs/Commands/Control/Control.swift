@@ -95,9 +95,9 @@ enum Control {
             return host.rooms().map { .done($0.json) } ?? .refused("the host is too busy to list its rooms; try again")
         case .remove(let id):
             return host.removeParticipant(id) ? .done("removed") : .refused("no one there is called '\(id)'")
-        case .present(let decision, let id):
+        case .present(let decision, let id, let seconds):
             let wanted = decision == .end ? "may present" : "has asked to present"
-            return host.decide(decision, turnOf: id)
+            return host.decide(decision, turnOf: id, for: seconds.map { Duration.seconds($0) })
                 ? .done("done") : .refused("no one called '\(id)' \(wanted)")
         case .push(let order): return pushes.answer(order)
         }

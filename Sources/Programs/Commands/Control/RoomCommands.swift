@@ -20,7 +20,7 @@ enum RoomCommands {
 
     /// Decides about the turn of the member that `who` names. Returns the exit code.
     static func decide(
-        _ decision: TurnDecision, about who: String, in process: Int32, _ client: ControlClient
+        _ decision: TurnDecision, about who: String, seconds: Int?, in process: Int32, _ client: ControlClient
     ) throws(ControlError) -> Int32 {
         let turns = decision == .end ? ["granted", "owner"] : ["asked"]
         let called = try read(try client.ask(.rooms, of: process), of: process).members(called: who)
@@ -30,7 +30,7 @@ enum RoomCommands {
             let lack = decision == .end ? "no one of that name may present" : "no one of that name has asked to present"
             return fail(who, found, lack)
         }
-        _ = try client.ask(.present(decision, member.id), of: process)
+        _ = try client.ask(.present(decision, member.id, seconds: seconds), of: process)
         let result =
             switch decision {
             case .allow: "may present"

@@ -1,3 +1,5 @@
+import Clocks
+import MediaTypes
 import Rooms
 
 /// Who may use `/api`.
@@ -62,7 +64,7 @@ final class AdministrationAPI {
                 return Self.done
             }
         case 6 where names[0] == "rooms" && names[2] == "members" && names[4] == "turn":
-            answer(exchange, "POST") { decide(names[5], about: MemberID(names[3]), in: names[1]) }
+            answer(exchange, "POST") { decide(names[5], about: MemberID(names[3]), in: names[1], exchange) }
         case 1 where names[0] == "pushes":
             answer(exchange, "GET", "POST") { exchange.method == "POST" ? pushes.add(exchange) : pushes.list() }
         case 2 where names[0] == "pushes":
@@ -90,11 +92,20 @@ final class AdministrationAPI {
     }
 
     /// Carries out a decision about a member's turn to present.
-    private func decide(_ word: String, about member: MemberID, in room: String) -> HTTPResponse {
+    private func decide(
+        _ word: String, about member: MemberID, in room: String, _ exchange: HTTPExchange
+    ) -> HTTPResponse {
         guard let decision = TurnDecision(rawValue: word) else {
             return .problem(404, "a turn has only allow, decline and end; check the path")
         }
-        guard presenters.decide(decision, of: member, in: room) else {
+        var end: MonotonicTime?
+        if let text = exchange.query("seconds") {
+            guard decision == .allow, let seconds = TurnDecision.seconds(text) else {
+                return .problem(400, "seconds is only for allow: a whole number from 1 to 31536000")
+            }
+            end = MonotonicTime.now() + Interval.seconds(Int64(seconds))
+        }
+        guard presenters.decide(decision, of: member, in: room, until: end) else {
             let wanted = decision == .end ? "may present" : "has asked to present"
             return .problem(409, "no such member of this room \(wanted); GET /api/rooms lists the turns")
         }

@@ -27,8 +27,9 @@ public enum ControlCommand: Hashable, Sendable {
     case link
     /// Remove the member with this identifier.
     case remove(String)
-    /// Decide about the turn to present of the member with this identifier.
-    case present(TurnDecision, String)
+    /// Decide about the turn to present of the member with this identifier. `seconds` is how long an allowed turn may
+    /// last, 1 to 31 536 000; nil means until another decision.
+    case present(TurnDecision, String, seconds: Int? = nil)
     /// Do something with the pushes.
     case push(PushOrder)
 
@@ -75,7 +76,7 @@ extension ControlCommand {
     /// The list of commands, for the answer to an unknown one.
     package static let usage =
         "pause, resume, mute, mute mic, unmute, unmute mic, stop, status, status json, sharpen, rate fps=N bitrate=N, "
-        + "rooms, link, remove ID, present allow ID, present decline ID, present end ID, push list, "
+        + "rooms, link, remove ID, present allow ID SECONDS, present decline ID, present end ID, push list, "
         + "push add URL PRESET, push stop N, push restart N, push reload N PRESET"
 
     /// Parses a line of the control socket, without its line feed. Nil if it is not a command.
@@ -98,6 +99,9 @@ extension ControlCommand {
         case "present" where words.count == 3 && !words[2].isEmpty:
             guard let decision = TurnDecision(rawValue: String(words[1])) else { return nil }
             self = .present(decision, String(words[2]))
+        case "present" where words.count == 4 && words[1] == "allow" && !words[2].isEmpty:
+            guard let seconds = TurnDecision.seconds(words[3]) else { return nil }
+            self = .present(.allow, String(words[2]), seconds: seconds)
         case "push":
             guard let order = PushOrder(words: words.dropFirst().map(String.init)) else { return nil }
             self = .push(order)
@@ -125,7 +129,8 @@ extension ControlCommand {
         case .rooms: "rooms"
         case .link: "link"
         case .remove(let member): "remove \(member)"
-        case .present(let decision, let member): "present \(decision.rawValue) \(member)"
+        case .present(let decision, let member, let seconds):
+            "present \(decision.rawValue) \(member)" + (seconds.map { " \($0)" } ?? "")
         case .push(let order): "push \(order.words)"
         }
     }

@@ -44,7 +44,9 @@ extension Presenters {
             guard viewer.turn == .asked || viewer.turn == .granted else { return false }
             endTurn(of: viewer, .stopped)
         case .pass(let other):
-            guard viewer.turn == .granted, decide(.allow, of: other, in: place.room) else { return false }
+            // The other one gets the time that is left.
+            let end = viewer.turnEnd
+            guard viewer.turn == .granted, decide(.allow, of: other, in: place.room, until: end) else { return false }
             endTurn(of: viewer, .over)
         case .decide(let decision, let other):
             return viewer.turn == .owner && decide(decision, of: other, in: place.room)
@@ -52,15 +54,18 @@ extension Presenters {
         return true
     }
 
-    /// Decides about a member's turn, in `room` if one is given. Returns false, and does nothing, if the member isn't
-    /// there, hasn't asked, or has no turn that could end.
-    func decide(_ decision: TurnDecision, of id: MemberID, in room: String? = nil) -> Bool {
+    /// Decides about a member's turn, in `room` if one is given. An allowed turn ends at `end`; nil means no end. Returns
+    /// false, and does nothing, if the member isn't there, hasn't asked, or has no turn that could end.
+    func decide(
+        _ decision: TurnDecision, of id: MemberID, in room: String? = nil, until end: MonotonicTime? = nil
+    ) -> Bool {
         guard let member = rooms[id], let place = rooms.directory.place(of: id), room == nil || place.room == room
         else { return false }
         switch decision {
         case .allow, .decline:
             guard member.turn == .asked else { return false }
             set(decision == .allow ? .granted : nil, of: member)
+            if decision == .allow { member.turnEnd = end }
         case .end:
             guard member.mayPresent else { return false }
             endTurn(of: member, .over)
@@ -72,6 +77,13 @@ extension Presenters {
     func endTurn(of member: RoomMember, _ ending: Presenter.Ending) {
         set(nil, of: member)
         end(member.id, ending)
+    }
+
+    /// Ends the turns whose time is over.
+    func endTurns(at now: MonotonicTime) {
+        for member in Array(rooms.members.values) {
+            if let end = member.turnEnd, end <= now { endTurn(of: member, .over) }
+        }
     }
 
     private func set(_ turn: Turn?, of member: RoomMember) {

@@ -98,10 +98,11 @@ final class Presenters {
         for presentation in presentations.values where presentation.member == member { presentation.end(ending) }
     }
 
-    /// Ends the sessions of pages that have gone, and reports changed turns.
+    /// Ends the sessions of pages that have gone, and turns whose time is over, and reports changed turns.
     func tick() {
-        tellChanges()
         let now = MonotonicTime.now()
+        endTurns(at: now)
+        tellChanges()
         for (session, presentation) in presentations {
             guard let leftAt = presentation.leftAt, now - leftAt >= Self.timeout else { continue }
             if !presentation.hasReceived(leftAt + Self.flightTime) {

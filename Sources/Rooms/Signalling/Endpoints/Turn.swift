@@ -18,6 +18,12 @@ public enum TurnDecision: String, Sendable, CaseIterable {
     case decline
     /// Ends a member's turn, and what it presents.
     case end
+
+    /// The length of a turn in its only spelling: 1 to 31 536 000 s, a year. Nil for another text.
+    static func seconds(_ text: some StringProtocol) -> Int? {
+        guard let seconds = Int(text), "\(seconds)" == text, (1...31_536_000).contains(seconds) else { return nil }
+        return seconds
+    }
 }
 
 /// A viewer's message about the turn to present: `__turn`.

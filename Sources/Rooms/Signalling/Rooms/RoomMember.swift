@@ -20,9 +20,17 @@ final class RoomMember {
     /// The room that the sharer has sent it away from. Its client doesn't know if its WebSocket had broken off.
     var wasRemovedFrom: String?
     /// Whether it may present, or has asked for that; nil for other members, and once its turn has been ended.
-    var turn: Turn? { didSet { if turn != oldValue { turnSince = .now() } } }
+    var turn: Turn? {
+        didSet {
+            guard turn != oldValue else { return }
+            turnSince = .now()
+            turnEnd = nil
+        }
+    }
     /// When `turn` last changed.
     private(set) var turnSince = MonotonicTime.now()
+    /// When a granted turn ends; nil if only a decision ends it.
+    var turnEnd: MonotonicTime?
     /// Whether its last `__join` contained a password.
     var gavePassword = false
     /// Its media sessions, at most one for each track.

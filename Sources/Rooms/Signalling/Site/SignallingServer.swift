@@ -1,4 +1,5 @@
 import CGLib
+import Clocks
 import LockOrder
 public import MediaTypes
 import Rooms
@@ -142,13 +143,16 @@ public final class SignallingServer: Sendable {
         running.thread.post { completion($0.presence.removeParticipant(id)) }
     }
 
-    /// Decides about the turn to present of a member that `describe` reported. Calls `completion` on the signalling
-    /// thread with false, and does nothing else, if the member isn't there, hasn't asked, or has no turn to end.
+    /// Decides about the turn to present of a member that `describe` reported. A turn that is allowed ends after
+    /// `limit`, if that is given. Calls `completion` on the signalling thread with false, and does nothing else, if the
+    /// member isn't there, hasn't asked, or has no turn to end.
     public func decide(
-        _ decision: TurnDecision, turnOf id: String, completion: @escaping @Sendable (Bool) -> Void = { _ in }
+        _ decision: TurnDecision, turnOf id: String, for limit: Interval? = nil,
+        completion: @escaping @Sendable (Bool) -> Void = { _ in }
     ) {
         guard let running else { return completion(false) }
-        running.thread.post { completion($0.presenters.decide(decision, of: MemberID(id))) }
+        let end = limit.map { MonotonicTime.now() + $0 }
+        running.thread.post { completion($0.presenters.decide(decision, of: MemberID(id), until: end)) }
     }
 
     /// Records that a program publishes a track over a protocol that this server doesn't serve. Calls `remove` on the
