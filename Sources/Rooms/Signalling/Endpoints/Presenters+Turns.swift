@@ -54,8 +54,8 @@ extension Presenters {
         return true
     }
 
-    /// Decides about a member's turn, in `room` if one is given. An allowed turn ends at `end`; nil means no end. Returns
-    /// false, and does nothing, if the member isn't there, hasn't asked, or has no turn that could end.
+    /// Decides about a member's turn, in `room` if one is given. An allowed turn ends at `end`; nil means no end.
+    /// Returns false, and does nothing, if the member isn't there, hasn't asked, or has no turn that could end.
     func decide(
         _ decision: TurnDecision, of id: MemberID, in room: String? = nil, until end: MonotonicTime? = nil
     ) -> Bool {
