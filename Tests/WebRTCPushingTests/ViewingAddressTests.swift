@@ -1,3 +1,4 @@
+import OutputLife
 import OutputSettings
 import Testing
 
