@@ -97,7 +97,7 @@ function remainder(block, length) {
     const shifted = [...divisor, 0];
     divisor = shifted.map((value, index) => value ^ product(index === 0 ? 1 : divisor[index - 1], root));
   }
-  let rest = new Array(length).fill(0);
+  let rest = Array.from({ length }, () => 0);
   for (const byte of block) {
     const factor = byte ^ rest[0];
     rest = [...rest.slice(1), 0].map((value, index) => value ^ product(divisor[index], factor));
@@ -110,7 +110,7 @@ function remainder(block, length) {
 /** The code with this mask. */
 function drawn(codewords, version, mask) {
   const side = 4 * version + 17;
-  const rows = Array.from({ length: side }, () => new Array(side).fill(null));
+  const rows = Array.from({ length: side }, () => Array.from({ length: side }, () => null));
   const set = (x, y, isDark) => {
     if (x >= 0 && y >= 0 && x < side && y < side) rows[y][x] = Boolean(isDark);
   };
