@@ -25,7 +25,7 @@ def carry_out(tool, measure, folder=None):
         say(tool, "%s" % error)
         return MISSING
     except KeyboardInterrupt:
-        say(tool, "interrupted; nothing is written")
+        say(tool, "interrupted")
         return FAILED
     finally:
         if own:

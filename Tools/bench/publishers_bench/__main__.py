@@ -38,7 +38,7 @@ def parse(arguments):
         prog="Tools/bench/publishers",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Measures publishers over RTMP, SRT and RTSP: FFmpeg publishes to a host that has a processor of\n"
-        "its own. Writes publishers.json.",
+        "its own. Writes publishers.json after each run.",
         epilog="parts:\n"
         "  many   ten publishers over RTMP, five over SRT and five over RTSP send 1280x720 at 30 fps and 2 Mbit/s:\n"
         "         the host's CPU time for each, the pictures that are missing, and the spread of their delays\n"
@@ -49,7 +49,7 @@ def parse(arguments):
     parser.add_argument("part", nargs="*", metavar="PART", help="many, delay, or both (both)")
     parser.add_argument("--seconds-many", type=float, default=60, metavar="S",
                         help="how long the publishers of many count (60)")
-    parser.add_argument("--seconds", type=float, default=20, metavar="S", help="how long each way counts in delay (20)")
+    parser.add_argument("--seconds", type=float, default=10, metavar="S", help="how long each way counts in delay (10)")
     parser.add_argument("--runs", type=int, default=3, metavar="N",
                         help="runs of each part, of which medians are told (3)")
     parser.add_argument("--host-core", type=int, default=0, metavar="N", help="the host's processor (0)")
@@ -73,33 +73,51 @@ def parse(arguments):
                    given.core, given.out, given.check, given.programs, given.keep)
 
 
+#: The rows of both tables, which Documentation/measurements.md has too.
+ROWS = {"rtmp": "RTMP", "srt": "SRT", "rtsp": "RTSP", "all": "all", "ffmpeg": "FFmpeg alone"}
+
+
 def tell_many(figures):
     def cells(one):
+        # FFmpeg alone is no publisher, and costs the host nothing.
+        used = ["%d" % one["publishers"], "%.1f ms" % one["cpu"]] if "cpu" in one else ["", ""]
         if "taken" in one:
-            return ["%.0f %%, %.0f %%" % (one["percent"], one["decoding_percent"]), "%.2f %%" % (100 * one["taken"]),
-                    "", "", ""]
-        return ["", "", "%d of %d" % (one["missing"], one["played"] + one["missing"]), "%.1f" % one["spread_p95"],
-                "%.1f" % one["spread_max"]]
+            return [*used, "%.0f %%, %.0f %%" % (one["percent"], one["decoding_percent"]),
+                    "%.2f %%" % (100 * one["taken"]), "", ""]
+        return [*used, "", "", "%d of %d" % (one["missing"], one["played"] + one["missing"]),
+                "%.1f, %.1f ms" % (one["spread_p95"], one["spread_max"])]
 
-    # FFmpeg alone is no publisher, and costs the host nothing.
-    rows = [[name, *(["%d" % one["publishers"], "%.2f" % one["cpu"]] if "cpu" in one else ["", ""]), *cells(one)]
-            for name, one in figures.items()]
-    return table(["over", "publishers", "host ms/s for each", "of a core: host, decode-tap", "pictures that arrived",
-                  "missing at a player", "spread of the delay p95 ms", "largest ms"], rows)
+    return table(["over", "publishers", "host: CPU time per second for each", "of a core: host, decode-tap",
+                  "pictures that arrived", "missing at a player", "spread of the delay: p95, largest"],
+                 [[ROWS[name], *cells(one)] for name, one in figures.items()])
 
 
 def tell_delay(figures):
-    keys = ["p50", "p95", "max", "added_p50", "added_p95"]
-    rows = [[name, *["%.1f" % one[key] for key in keys], "%d" % one["missing"]] for name, one in figures.items()]
-    return table(["over", "delay p50 ms", "p95 ms", "largest ms", "added p50 ms", "added p95 ms", "missing"], rows)
+    def cells(way):
+        found, missing = [], []
+        for has_b_frames in (False, True):
+            one = figures.get(delay.title(way, has_b_frames))
+            found += ["%.1f, %.1f ms" % (one["p50"], one["p95"]) if one else "failed",
+                      "%.1f, %.1f ms" % (one["added_p50"], one["added_p95"]) if one and way != delay.ALONE else ""]
+            missing.append("%d" % one["missing"] if one else "")
+        return [*found, ", ".join(missing)]
+
+    return table(["over", "without B-frames: p50, p95", "added: p50, p95", "with B-frames, re-encoded: p50, p95",
+                  "added: p50, p95", "missing: without, with B-frames"],
+                 [[ROWS[way], *cells(way)] for way in delay.WAYS])
 
 
 TELL = {"many": tell_many, "delay": tell_delay}
 
 
 def medians(runs):
-    return {name: {key: statistics.median(run[name][key] for run in runs) for key in one}
-            for name, one in runs[0].items()}
+    """Of each figure, over the runs in which it was measured."""
+    found = {}
+    for name in runs[0]:
+        there = [run[name] for run in runs if run[name]]
+        if there:
+            found[name] = {key: statistics.median(one[key] for one in there) for key in there[0]}
+    return found
 
 
 def main():
@@ -114,24 +132,38 @@ def measure_all(options, folder):
     for core in (options.host_core, options.core):
         if core not in os.sched_getaffinity(0):
             raise Missing("processor %d can't be used" % core)
-    bench, failures, found, document = Bench(options, folder, ["screenrelay"]), [], [], {}
+    bench, failures, runs = Bench(options, folder, ["screenrelay"]), [], {name: [] for name in options.parts}
     # The host chooses its processor itself.
     os.sched_setaffinity(0, {options.core})
-    for name in options.parts:
-        runs, failed = bench.run_all(name, PARTS[name].measure)
-        failures += failed
-        if not runs:
-            continue
-        middle = medians(runs)
-        document[name] = {"medians": middle, "runs": runs}
-        found += PARTS[name].checks(middle)
-        print("\n".join(["## " + name, "", *TELL[name](middle), ""]), flush=True)
+    for number in range(options.runs):
+        for name in options.parts:
+            title = "%s, run %d of %d" % (name, number + 1, options.runs)
+            bench.say(title)
+            figures = bench.run_twice(title, lambda folder: PARTS[name].measure(bench, folder))
+            if figures:
+                failures += ["%s: %s" % (title, one) for one, found in figures.items() if not found]
+                runs[name].append(figures)
+            else:
+                failures.append(title)
+            # What is measured stays, even if this is ended before its last run.
+            write(options, runs, failures)
+    found = []
+    for name, there in runs.items():
+        if there:
+            middle = medians(there)
+            found += PARTS[name].checks(middle)
+            print("\n".join(["## " + name, "", *TELL[name](middle), ""]), flush=True)
     print(processor() + ".")
+    return conclude(failures, found, options.check)
+
+
+def write(options, runs, failures):
+    parts = {name: {"medians": medians(there), "runs": there} for name, there in runs.items() if there}
+    found = [vars(one) for name, part in parts.items() for one in PARTS[name].checks(part["medians"])]
     os.makedirs(options.out, exist_ok=True)
     with open(os.path.join(options.out, "publishers.json"), "w") as file:
-        json.dump({"options": vars(options), "processor": processor(), "parts": document, "failures": failures,
-                   "limits": [vars(one) for one in found]}, file, indent=1)
-    return conclude(failures, found, options.check)
+        json.dump({"options": vars(options), "processor": processor(), "parts": parts, "failures": failures,
+                   "limits": found}, file, indent=1)
 
 
 sys.exit(main())

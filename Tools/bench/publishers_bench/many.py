@@ -3,6 +3,7 @@
 import itertools
 import math
 import os
+import signal
 import subprocess
 import time
 
@@ -23,8 +24,9 @@ SIZE, RATE = (1280, 720), 30
 SEND, COPY = ["ffmpeg", "-nostdin", "-loglevel", "error", "-re", "-i"], ["-c", "copy", "-flush_packets", "1"]
 #: Seconds of what is encoded; the file has it over and over.
 LENGTH = 10
-#: Seconds until all publish, from then until anything counts, of the players, and of those the ones that count.
-START, LEAD, PLAYING, PLAYED = 60, 5.0, 15.0, 10.0
+#: Seconds until those of one protocol publish, from then until anything counts, of the players, and of those the ones
+#: that count.
+START, LEAD, PLAYING, PLAYED = 20, 5.0, 15.0, 10.0
 #: The least share of the pictures that viewers could get: the host counts them at two times, between two pictures.
 TAKEN = 0.998
 #: Milliseconds of CPU time per second and publisher, with which twenty of them leave a tenth of a processor, and the
@@ -35,14 +37,17 @@ CPU, SPREAD = 45, 20
 def measure(bench, folder):
     """One run: figures by protocol, and of all."""
     video = _video(bench)
-    host, senders, players = Host(bench.program("screenrelay"), bench.options.host_core, folder), [], {}
+    host = Host(bench.program("screenrelay"), bench.options.host_core, folder)
+    senders, players, alone = [], {}, None
     try:
         for protocol, (count, room) in PUBLISHERS.items():
             for number in range(count):
                 senders.append(Process(
                     "ffmpeg", [*SEND, video, *COPY, *host.output(protocol, room, "%s%d" % (protocol, number))],
                     os.path.join(folder, "%s%d.log" % (protocol, number))))
-        wait_until(lambda: _publishers(host) == COUNT, START, "the start of %d publishers" % COUNT)
+            # Twenty that begin at once would take too long on one processor.
+            wait_until(lambda: _publishers(host, senders) == len(senders), START,
+                       "the start of %d publishers" % len(senders))
         # Neither this nor the other one is a wait for anything: pictures come meanwhile.
         time.sleep(LEAD)
         before, begin = _state(host)
@@ -50,24 +55,23 @@ def measure(bench, folder):
         after, end = _state(host)
         alone = Process("ffmpeg", [*SEND, video, *COPY, *flv.OUTPUT], os.path.join(folder, "alone.log"),
                         stdout=subprocess.PIPE)
-        senders.append(alone)
         reader = flv.Reader(alone)
         for protocol, (_, room) in PUBLISHERS.items():
             players[protocol] = Player(*host.place(room, protocol + "0"))
         time.sleep(PLAYING)
         for one in players.values():
             one.require_playing()
-        for one in senders:
-            one.require_running()
-        if _publishers(host) != COUNT:
+        alone.require_running()
+        if _publishers(host, senders) != COUNT:
             raise Failure("a publisher has left")
         alone.child.terminate()
         arrived = reader.arrived(RATE)
     finally:
         for one in players.values():
             one.close()
-        for one in senders:
-            one.stop()
+        for one in [*senders, alone]:
+            if one:
+                one.stop(signal.SIGKILL)
         host.close()
     played = {protocol: _played(list(zip(one.numbers(folder), (each.arrived for each in one.pictures))))
               for protocol, one in players.items()}
@@ -82,7 +86,7 @@ def _video(bench):
         part = _ffmpeg(*sender.raw(SIZE, RATE), "-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency",
                        "-b:v", "2M", "-maxrate", "2M", "-bufsize", "1M", "-g", str(RATE), "-sc_threshold", "0", "-f",
                        "h264", "pipe:1", stdin=b"".join(sender.pictures(SIZE, LENGTH * RATE)))
-        seconds = START + LEAD + bench.options.seconds_many + PLAYING
+        seconds = START * len(PUBLISHERS) + LEAD + bench.options.seconds_many + PLAYING
         # FFmpeg's own -stream_loop leaves a gap of a picture's time.
         _ffmpeg("-f", "h264", "-framerate", str(RATE), "-i", "pipe:0", "-c", "copy", "-y", path,
                 stdin=part * math.ceil(seconds / LENGTH))
@@ -90,14 +94,16 @@ def _video(bench):
 
 
 def _ffmpeg(*words, stdin):
-    made = subprocess.run(["ffmpeg", "-loglevel", "error", *words], input=stdin, capture_output=True, timeout=300)
+    made = subprocess.run(["ffmpeg", "-loglevel", "error", *words], input=stdin, capture_output=True, timeout=60)
     if made.returncode:
         raise Missing("ffmpeg can't make the video: %s" % made.stderr.strip()[-400:].decode(errors="replace"))
     return made.stdout
 
 
-def _publishers(host):
-    host.process.require_running()
+def _publishers(host, senders):
+    """How many publish; a Failure if the host or a sender has ended."""
+    for one in [host.process, *senders]:
+        one.require_running()
     return sum(value for name, value in host.metrics().items() if name.startswith("publishers{"))
 
 
@@ -128,7 +134,8 @@ def _figures(before, after, seconds, played):
 def _played(pictures):
     """Of numbers and times of pictures, in the last seconds: how many are missing, and how much later they came than
     the earliest one, by the pace of their numbers."""
-    pictures = [one for one in pictures if one[1] > pictures[-1][1] - PLAYED]
+    if pictures:
+        pictures = [one for one in pictures if one[1] > pictures[-1][1] - PLAYED]
     if len(pictures) < PLAYED * RATE / 2 or any(number is None for number, _ in pictures):
         raise Failure("a player got only %d pictures, or some that can't be read" % len(pictures))
     # The file has the same numbers over and over.

@@ -35,7 +35,10 @@ class Player:
         self.pictures, self.failure = [], None
         self._count, self._buffer = 0, b""
         self._units, self._last = bytearray(), None
-        self._socket = socket.create_connection(("127.0.0.1", port), 10)
+        try:
+            self._socket = socket.create_connection(("127.0.0.1", port), 10)
+        except OSError as error:
+            raise Failure("the player: %s" % error)
         try:
             self._play(url)
         except OSError as error:
@@ -163,11 +166,12 @@ class Player:
         path = os.path.join(folder, "played.264")
         with open(path, "wb") as file:
             file.write(self.parameter_sets + b"".join(one.data for one in self.pictures))
-        command = ["ffmpeg", "-nostdin", "-loglevel", "error", "-f", "h264", "-i", path, "-fps_mode", "passthrough",
-                   "-vf", "crop=%d:%d:0:0" % (counter.WIDTH, counter.HEIGHT), "-f", "rawvideo", "-pix_fmt", "gray",
-                   "pipe:1"]
-        found = subprocess.run(command, capture_output=True, timeout=120)
-        numbers = counter.read(found.stdout)
+        command = ["ffmpeg", "-nostdin", "-loglevel", "error", "-threads", "1", "-f", "h264", "-i", path,
+                   "-fps_mode", "passthrough", "-vf", "crop=%d:%d:0:0" % (counter.WIDTH, counter.HEIGHT),
+                   "-f", "rawvideo", "-pix_fmt", "gray", "pipe:1"]
+        found = subprocess.run(command, capture_output=True, timeout=60)
+        whole = len(found.stdout) // (counter.WIDTH * counter.HEIGHT) * counter.WIDTH * counter.HEIGHT
+        numbers = counter.read(found.stdout[:whole])
         if len(numbers) != len(self.pictures):
             raise Failure("%d of %d pictures are decoded: %s" % (
                 len(numbers), len(self.pictures), found.stderr[-200:].decode(errors="replace")))
