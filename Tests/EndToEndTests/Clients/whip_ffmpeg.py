@@ -24,7 +24,9 @@ BARS = [(81, 90, 240), (145, 54, 34), (41, 240, 110), (235, 128, 128)]
 
 
 def say(event, **facts):
-    print(json.dumps({"event": event, **facts}), flush=True)
+    # One call: print writes the line and its end apart, and threads would mix theirs.
+    sys.stdout.write(json.dumps({"event": event, **facts}) + "\n")
+    sys.stdout.flush()
 
 
 def draw(size, count):

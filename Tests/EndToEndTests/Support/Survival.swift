@@ -18,8 +18,12 @@ enum Survival {
     /// The threads of a process.
     static func threads(of process: Int32) throws -> [Int32] { try numbers(in: "/proc/\(process)/task") }
 
-    /// The shared memory files that have a name.
-    static func sharedFiles() throws -> Set<String> { Set(try names(in: "/dev/shm")) }
+    /// The shared memory files with a name that a process maps or has open; they would outlive it.
+    static func sharedFiles(of process: Int32) throws -> [String] {
+        let maps = String(decoding: try fileBytes("/proc/\(process)/maps"), as: UTF8.self)
+        return maps.split(separator: "\n").map(String.init).filter { $0.contains("/dev/shm/") }
+            + (try descriptors(of: process).filter { $0.hasPrefix("/dev/shm/") })
+    }
 
     /// What a process's descriptors are, without their numbers: "socket", "anon_inode", a memfd's or a file's name.
     static func descriptors(of process: Int32) throws -> [String] {

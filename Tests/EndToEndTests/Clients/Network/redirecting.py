@@ -15,7 +15,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 def say(event, **facts):
-    print(json.dumps({"event": event, **facts}), flush=True)
+    # One call: print writes the line and its end apart, and threads would mix theirs.
+    sys.stdout.write(json.dumps({"event": event, **facts}) + "\n")
+    sys.stdout.flush()
 
 
 inner = socket.create_server(("127.0.0.1", 0))

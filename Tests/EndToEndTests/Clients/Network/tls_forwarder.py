@@ -14,7 +14,9 @@ import threading
 
 
 def say(event, **facts):
-    print(json.dumps({"event": event, **facts}), flush=True)
+    # One call: print writes the line and its end apart, and threads would mix theirs.
+    sys.stdout.write(json.dumps({"event": event, **facts}) + "\n")
+    sys.stdout.flush()
 
 
 def carry(source, target):
