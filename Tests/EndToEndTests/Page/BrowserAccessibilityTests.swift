@@ -33,6 +33,7 @@ extension EndToEndInBrowser {
                 try page.evaluate("document.getElementById('\(panel)').click()")
                 #expect(try page.evaluate("document.getElementById('charts').hidden").bool == true)
                 if panel == "people-button" {
+                    try page.waitUntil("document.getElementById('show-code') !== null")
                     try page.evaluate("document.getElementById('show-code').click()")
                     try page.waitUntil("document.querySelector('#code svg') !== null")
                 }

@@ -156,7 +156,7 @@ extension EndToEndInBrowser {
             try viewer.waitUntilPlaying()
             try page.waitUntil("document.getElementById('people-button')?.hidden === false")
             try page.evaluate("document.getElementById('people-button').click()")
-            #expect(try page.evaluate("document.getElementById('invite-link').value").string == desktop.link)
+            try page.waitUntil("document.getElementById('invite-link')?.value === '\(desktop.link)'")
             // A headless browser has no clipboard that another program could read.
             try page.evaluate(
                 """

@@ -5,7 +5,7 @@ import test from "node:test";
 
 import "./browser.mjs";
 import { InviteLink } from "../../../Sources/Rooms/Viewer/page/meeting/invitelink.js";
-import { en as words } from "../../../Sources/Rooms/Viewer/page/meeting/meetingwords.js";
+import { en as words } from "../../../Sources/Rooms/Viewer/page/meeting/invitewords.js";
 
 let focused = null;
 
@@ -57,11 +57,11 @@ document.createElementNS = (_, name) => new FakeElement(name);
 globalThis.location = { origin: "http://192.168.1.7:8080", pathname: "/", search: "?lang=en", hash: "#screen,token" };
 Object.defineProperty(globalThis, "navigator", { value: {}, configurable: true });
 
-/** The link's parts in a page that has joined the room as the host says. */
-function joined(detail, isLoopback = false) {
+/** The link's parts in a page that has joined the room as the host says, with `turn` before it was told. */
+function joined(detail, isLoopback = false, turn = null) {
   location.hash = "#screen,token";
   const viewer = Object.assign(new EventTarget(), { link: { isLoopback } });
-  const { root } = new InviteLink(viewer);
+  const { root } = new InviteLink(viewer, turn);
   const [, link, copy, show, reach, note, code] = root.children;
   const tell = (told) => viewer.dispatchEvent(new CustomEvent("_peers", { detail: told }));
   tell(detail);
@@ -85,6 +85,8 @@ test("a link that lets others present, or works only on this machine, says so", 
   assert.equal(joined({ turn: "owner" }).reach.textContent, words.linkPresents);
   assert.equal(joined({ turn: "owner" }, true).reach.textContent, `${words.linkPresents} ${words.linkIsLocal}`);
   assert.equal(joined({}, true).reach.textContent, words.linkIsLocal);
+  // The link's parts are loaded after the page has joined.
+  assert.equal(joined({}, false, "owner").reach.textContent, words.linkPresents);
 });
 
 test("the presenters' link says so even if the turn was ended, and no other link does", () => {

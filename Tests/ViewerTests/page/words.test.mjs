@@ -5,6 +5,7 @@ import test from "node:test";
 
 import "./browser.mjs";
 import { pathWords } from "../../../Sources/Rooms/Viewer/page/figures/pathwords.js";
+import * as inviteWords from "../../../Sources/Rooms/Viewer/page/meeting/invitewords.js";
 import { en, zh } from "../../../Sources/Rooms/Viewer/page/meeting/meetingwords.js";
 import { soundWords } from "../../../Sources/Rooms/Viewer/page/sound/soundwords.js";
 import { chinese } from "../../../Sources/Rooms/Viewer/page/words/chinese.js";
@@ -26,7 +27,7 @@ test("both languages have the same words", () => {
     return [key, typeof value, value.length && typeof value === "function" ? value.length : 0, inside];
   }));
   assert.equal(kinds(english), kinds(chinese));
-  for (const tables of [{ en, zh }, soundWords, pathWords]) assert.equal(kinds(tables.en), kinds(tables.zh));
+  for (const tables of [{ en, zh }, inviteWords, soundWords, pathWords]) assert.equal(kinds(tables.en), kinds(tables.zh));
 });
 
 test("no text in Chinese is left in English", () => {
@@ -40,7 +41,7 @@ test("no text in Chinese is left in English", () => {
   for (const lack of ["has too little memory", "is too busy"]) {
     assert.notEqual(chinese.hostSays(`the host ${lack} for another viewer`), "");
   }
-  for (const text of [chinese, zh, soundWords.zh, pathWords.zh].flatMap(texts)) {
+  for (const text of [chinese, zh, inviteWords.zh, soundWords.zh, pathWords.zh].flatMap(texts)) {
     assert.doesNotMatch(text.replace(names, ""), /[a-z]/i);
   }
 });

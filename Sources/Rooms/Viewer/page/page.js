@@ -8,7 +8,6 @@ import { element, iconButton, relabel, setText } from "./element.js";
 import { Face } from "./picture/face.js";
 import { FrameNews, isFramed } from "./view/framed.js";
 import { Gestures } from "./view/gestures.js";
-import { InviteLink } from "./meeting/invitelink.js";
 import { addViewKeys, Keys } from "./view/keys.js";
 import { loaded } from "./loaded.js";
 import { Measurements } from "./figures/measurements.js";
@@ -46,7 +45,6 @@ const face = new Face(viewer, stage, bar);
 const gestures = new Gestures(view);
 const keys = new Keys();
 const frameNews = isFramed ? new FrameNews(window.parent) : null;
-if (!isFramed) document.getElementById("people").append(new InviteLink(viewer).root);
 
 stage.onAction = () => viewer.act();
 stage.onFirstPicture = () => viewer.firstPicture();
@@ -127,8 +125,10 @@ viewer.addEventListener("joined", async () => {
   isMeetingWanted = true;
   await settled();
   try {
-    const { Meeting } = await import("./meeting/meeting.js");
+    const [{ Meeting }, { InviteLink }] = await Promise.all(
+      [import("./meeting/meeting.js"), import("./meeting/invitelink.js")]);
     meeting = new Meeting(viewer);
+    document.getElementById("people").append(new InviteLink(viewer, turns.own).root);
     if (isMeetingAsked) meeting.toggle();
   } catch {
     // It didn't come, and is asked for again with the next visit.

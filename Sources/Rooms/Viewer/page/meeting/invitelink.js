@@ -1,7 +1,7 @@
 // The link of this page for others, in the panel of people: to copy, and as a QR code.
 
 import { element, setText } from "../element.js";
-import { words } from "./meetingwords.js";
+import { words } from "./invitewords.js";
 
 const QUIET = 4;
 
@@ -19,8 +19,10 @@ export class InviteLink {
   /** The link, if it is the presenters'. It stays that when our turn to present has been ended. */
   #presentersLink = null;
 
-  constructor(viewer) {
+  /** `turn`: our turn to present, as of `Turns`. */
+  constructor(viewer, turn) {
     this.#viewer = viewer;
+    if (turn === "owner") this.#presentersLink = ownLink();
     const label = element("label", "", { for: "invite-link" }, words.inviteLink);
     this.root.append(label, this.#link, this.#copy, this.#show, this.#reach, this.#note, this.#code);
     this.#copy.addEventListener("click", () => this.#copyLink());
