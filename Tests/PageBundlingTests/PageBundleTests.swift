@@ -114,6 +114,7 @@ struct PageBundleTests {
         arguments: [
             "import \"./other.js\";", "import { a } from './other.js';", "import {", "import a from \"./other.js\";",
             "import { a } from \"../other.js\";", "import { a } from \"other.js\";", "import(`./other.js`);",
+            "all(import(\"./other.js\"), import(\"./other.js\"));",
             "export default 1;", "export { a };", "export let a = 1;",
             "export async function a() {}", "const text = `", "/* a */ b();", "const end = \"</script>\";",
         ])

@@ -22,7 +22,7 @@ struct ViewerFilesTests {
     @Test(
         "what the page loads later is there in one piece, by the path that the page imports",
         arguments: [
-            "meeting/meeting.js", "meeting/qrcode.js", "present/presenting.js", "sound/sound.js",
+            "meeting/meeting.js", "meeting/invitelink.js", "present/presenting.js", "sound/sound.js",
             "figures/chartlist.js", "fallback/fallback.js",
         ])
     func later(path: String) throws {

@@ -63,7 +63,8 @@ struct ModuleBundle {
                 // The document, which has the script, stands at the top of the page's files.
                 let parts = statement[start.upperBound...].split(
                     separator: "\"", maxSplits: 2, omittingEmptySubsequences: false)
-                guard !isLater, parts.count == 3, parts[0].isEmpty, let module = Self.resolve(parts[1], from: path)
+                guard !isLater, parts.count == 3, parts[0].isEmpty, !parts[2].contains("import("),
+                    let module = Self.resolve(parts[1], from: path)
                 else { throw Self.fault(path, line) }
                 laterPaths.append(module)
                 body += statement[..<start.upperBound] + "\"./\(module)\"\(parts[2])\n"

@@ -125,8 +125,8 @@ viewer.addEventListener("joined", async () => {
   isMeetingWanted = true;
   await settled();
   try {
-    const [{ Meeting }, { InviteLink }] = await Promise.all(
-      [import("./meeting/meeting.js"), import("./meeting/invitelink.js")]);
+    const { Meeting } = await import("./meeting/meeting.js");
+    const { InviteLink } = await import("./meeting/invitelink.js");
     meeting = new Meeting(viewer);
     document.getElementById("people").append(new InviteLink(viewer, turns.own).root);
     if (isMeetingAsked) meeting.toggle();

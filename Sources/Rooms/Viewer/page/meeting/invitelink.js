@@ -2,6 +2,7 @@
 
 import { element, setText } from "../element.js";
 import { words } from "./invitewords.js";
+import { qrCode } from "./qrcode.js";
 
 const QUIET = 4;
 
@@ -59,13 +60,11 @@ export class InviteLink {
     if (isCopied) this.#copy.focus();
   }
 
-  async #showCode(isShown) {
+  #showCode(isShown) {
     this.#code.hidden = !isShown;
     this.#show.setAttribute("aria-expanded", String(isShown));
     if (!isShown) return;
-    // Loaded only now, so that the page itself stays small.
-    const file = await import("./qrcode.js").catch(() => null);
-    const rows = file?.qrCode(this.#link.value);
+    const rows = qrCode(this.#link.value);
     this.#code.replaceChildren(...(rows ? [picture(rows)] : []));
     setText(this.#note, rows ? "" : words.noCode);
   }
