@@ -30,10 +30,10 @@ public struct ViewPlace: Sendable {
             kind = .stream(text)
         } else if lowercased.hasPrefix("rtsps://") {
             // An attacker on the path would get the token.
-            throw OutputSettingsError("nothing is viewed over rtsps: the server's certificate can't be verified")
+            throw OutputSettingsError("rtsps isn't supported, because the server's certificate can't be verified")
         } else if text.contains("://") {
             let scheme = text.prefix { $0 != ":" }
-            throw OutputSettingsError("nothing is viewed over \(scheme.prefix(20)); it can be http, https or rtsp")
+            throw OutputSettingsError("\(scheme.prefix(20)) isn't supported; use http, https or rtsp")
         } else {
             kind = .recording(text)
         }
