@@ -3,57 +3,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import "./browser.mjs";
+import "./fakeelement.mjs";
 import { InviteLink } from "../../../Sources/Rooms/Viewer/page/meeting/invitelink.js";
 import { en as words } from "../../../Sources/Rooms/Viewer/page/meeting/invitewords.js";
 
-let focused = null;
-
-/** An element, as far as the link uses it. */
-class FakeElement extends EventTarget {
-  hidden = false;
-  value = "";
-  attributes = new Map();
-  children = [];
-
-  constructor(localName) {
-    super();
-    this.localName = localName;
-  }
-
-  get textContent() {
-    return this.children.map((child) => child.textContent ?? child).join("");
-  }
-
-  set textContent(text) {
-    this.children = text === "" ? [] : [text];
-  }
-
-  setAttribute(name, value) {
-    this.attributes.set(name, value);
-  }
-
-  append(...children) {
-    this.children.push(...children);
-  }
-
-  replaceChildren(...children) {
-    this.children = children;
-  }
-
-  focus() {
-    focused = this;
-  }
-
-  select() {}
-
-  click() {
-    this.dispatchEvent(new Event("click"));
-  }
-}
-
-document.createElement = (name) => new FakeElement(name);
-document.createElementNS = (_, name) => new FakeElement(name);
 globalThis.location = { origin: "http://192.168.1.7:8080", pathname: "/", search: "?lang=en", hash: "#screen,token" };
 Object.defineProperty(globalThis, "navigator", { value: {}, configurable: true });
 
@@ -104,7 +57,7 @@ test("the link is copied, with or without a clipboard; if it can't be, it is sel
   const { link, copy, note } = joined({});
   const copied = [];
   const press = async () => {
-    focused = null;
+    document.activeElement = null;
     note.textContent = "";
     copy.click();
     await until(() => note.textContent !== "");
@@ -112,17 +65,17 @@ test("the link is copied, with or without a clipboard; if it can't be, it is sel
   navigator.clipboard = { writeText: async (text) => copied.push(text) };
   await press();
   assert.deepEqual(copied, ["http://192.168.1.7:8080/#screen,token"]);
-  assert.deepEqual([note.textContent, focused], [words.linkCopied, copy]);
+  assert.deepEqual([note.textContent, document.activeElement], [words.linkCopied, copy]);
 
   navigator.clipboard.writeText = () => Promise.reject(new Error("not allowed"));
   await press();
-  assert.deepEqual([note.textContent, focused], [words.copyByHand, link]);
+  assert.deepEqual([note.textContent, document.activeElement], [words.copyByHand, link]);
 
   delete navigator.clipboard;
   for (const [isCopied, text, place] of [[true, words.linkCopied, copy], [false, words.copyByHand, link]]) {
-    document.execCommand = (command) => command === "copy" && focused === link && isCopied;
+    document.execCommand = (command) => command === "copy" && document.activeElement === link && isCopied;
     await press();
-    assert.deepEqual([note.textContent, focused], [text, place]);
+    assert.deepEqual([note.textContent, document.activeElement], [text, place]);
   }
 });
 

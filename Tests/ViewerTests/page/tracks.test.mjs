@@ -3,66 +3,19 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import "./browser.mjs";
+import { FakeElement } from "./fakeelement.mjs";
 
-/** An element, as far as the tracks use it. */
-class FakeElement extends EventTarget {
-  hidden = false;
-  children = [];
-  dataset = {};
-  attributes = new Map();
-
-  constructor(localName) {
-    super();
-    this.localName = localName;
-  }
-
-  setAttribute(name, value) {
-    this.attributes.set(name, value);
-  }
-
-  getAttribute(name) {
-    return this.attributes.get(name) ?? null;
-  }
-
-  toggleAttribute(name, isSet) {
-    if (isSet) this.attributes.set(name, "");
-    else this.attributes.delete(name);
-  }
-
-  append(...children) {
-    this.children.push(...children);
-  }
-
-  insertBefore(child, next) {
-    this.children.splice(next ? this.children.indexOf(next) : this.children.length, 0, child);
-  }
-
-  /** Finds the first button of a line that isn't hidden. */
+/** A list finds the first button of a line that isn't hidden. */
+class FakeList extends FakeElement {
   querySelector(selector) {
     assert.equal(selector, "li:not([hidden]) button");
     return this.children.find(({ hidden }) => !hidden)?.children[0] ?? null;
   }
-
-  remove() {
-    const { children } = list();
-    if (children.includes(this)) children.splice(children.indexOf(this), 1);
-  }
-
-  focus() {
-    focused = this;
-  }
-
-  click() {
-    this.dispatchEvent(new Event("click"));
-  }
 }
 
-let focused = null;
 const page = new Map();
 const list = () => page.get("tracks").children[0];
-document.createElement = (name) => new FakeElement(name);
-document.createElementNS = (_, name) => new FakeElement(name);
+document.createElement = (name) => (name === "ul" ? new FakeList(name) : new FakeElement(name));
 document.getElementById = (id) => page.get(id);
 const { Tracks } = await import("../../../Sources/Rooms/Viewer/page/meeting/tracks.js");
 const { TrackList } = await import("../../../Sources/Rooms/Viewer/page/meeting/tracklist.js");
@@ -104,10 +57,10 @@ test("side by side, a click exchanges two tracks, and the focus goes to the othe
   const [wall] = visible();
   wall.click();
   assert.deepEqual([tracks.shown, names()], ["wall", ["desk"]]);
-  assert.equal(focused, visible()[0]);
-  focused = null;
+  assert.equal(document.activeElement, visible()[0]);
+  document.activeElement = null;
   strip.next();
-  assert.deepEqual([tracks.shown, names(), focused], ["desk", ["wall"], null]);
+  assert.deepEqual([tracks.shown, names(), document.activeElement], ["desk", ["wall"], null]);
 });
 
 test("hidden thumbnails return side by side, and hiding them ends that", () => {

@@ -3,77 +3,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import "./browser.mjs";
+import { FakeElement } from "./fakeelement.mjs";
 import { actionsOn, Turns } from "../../../Sources/Rooms/Viewer/page/present/turns.js";
 import { presentWords } from "../../../Sources/Rooms/Viewer/page/present/presentwords.js";
 import { TurnView } from "../../../Sources/Rooms/Viewer/page/present/turnview.js";
-
-/** An element, as far as the view uses it. */
-class FakeElement extends EventTarget {
-  hidden = false;
-  parentElement = null;
-  attributes = new Map();
-  children = [];
-
-  constructor(localName) {
-    super();
-    this.localName = localName;
-  }
-
-  get textContent() {
-    return this.children.map((child) => child.textContent ?? child).join("");
-  }
-
-  set textContent(text) {
-    this.children = [text];
-  }
-
-  set innerHTML(text) {
-    assert.fail(`markup: ${text}`);
-  }
-
-  setAttribute(name, value) {
-    this.attributes.set(name, value);
-  }
-
-  getAttribute(name) {
-    return this.attributes.get(name) ?? null;
-  }
-
-  append(...children) {
-    for (const child of children) this.insertBefore(child, null);
-  }
-
-  insertBefore(child, next) {
-    if (child instanceof FakeElement) {
-      child.remove();
-      child.parentElement = this;
-    }
-    this.children.splice(next === null ? this.children.length : this.children.indexOf(next), 0, child);
-  }
-
-  /** As in a browser, what is removed loses the focus. */
-  remove() {
-    if (!this.parentElement) return;
-    if (this.contains(document.activeElement)) document.activeElement = null;
-    this.parentElement.children.splice(this.parentElement.children.indexOf(this), 1);
-    this.parentElement = null;
-  }
-
-  contains(other) {
-    return other === this || this.children.some((child) => child instanceof FakeElement && child.contains(other));
-  }
-
-  focus() {
-    document.activeElement = this;
-  }
-
-  get buttons() {
-    return this.children.filter(({ localName }) => localName === "button");
-  }
-}
-
-globalThis.document.createElement = (name) => new FakeElement(name);
 
 /** The turns of a page to which the host has sent these messages. */
 function told(...messages) {
@@ -82,6 +15,8 @@ function told(...messages) {
   for (const [type, detail] of messages) viewer.dispatchEvent(new CustomEvent(type, { detail }));
   return turns;
 }
+
+const buttons = ({ children }) => children.filter(({ localName }) => localName === "button");
 
 /** The view's list for `turns`, and what the user has done there. */
 function shown(turns, isSharing = false) {
@@ -97,7 +32,7 @@ function shown(turns, isSharing = false) {
 const ann = { socketId: "a", name: "Ann", turn: "asked" };
 const ben = { socketId: "b", turn: "granted" };
 
-test("our own turn is the host's last word, and a new visit begins without a list", () => {
+test("our own turn is what the host has sent last, and a new visit begins without a list", () => {
   assert.equal(told(["_peers", {}]).own, null);
   assert.equal(told(["_peers", { turn: 1 }]).own, null);
   const turns = told(["_peers", { turn: "none" }], ["_turn", { turn: "granted" }], ["_turns", { members: [ann] }]);
@@ -139,9 +74,9 @@ test("a button of the list acts on its member", () => {
   const [first, second] = list.children;
   assert.equal(first.children[0].textContent, "Ann asks to present");
   assert.equal(second.children[0].textContent, "Guest b may present");
-  for (const button of [...first.buttons, ...second.buttons]) button.dispatchEvent(new Event("click"));
+  for (const button of [...buttons(first), ...buttons(second)]) button.dispatchEvent(new Event("click"));
   assert.deepEqual(acts, [["allow", "a"], ["decline", "a"], ["end", "b"]]);
-  assert.equal(first.buttons[0].getAttribute("aria-label"), "Allow: Ann");
+  assert.equal(buttons(first)[0].getAttribute("aria-label"), "Allow: Ann");
   view.draw(told(["_peers", { turn: "owner" }], ["_turns", { members: [ann, ben] }]), false);
   assert.equal(list.children[0], first);
   view.draw(told(["_peers", { turn: "owner" }]), false);
@@ -157,7 +92,7 @@ test("a name with markup is text, without what would hide other text", () => {
 test("the focus stays where it is when others ask, and goes to the panel when its line goes", () => {
   const owner = ["_peers", { turn: "owner" }];
   const { list, view, panel } = shown(told(owner, ["_turns", { members: [ann] }]));
-  const [allow] = list.children[0].buttons;
+  const [allow] = buttons(list.children[0]);
   allow.focus();
   for (const members of [[ben, ann], [ann, { ...ben, turn: "asked" }], [ben, ann]]) {
     view.draw(told(owner, ["_turns", { members }]), false);
@@ -168,7 +103,7 @@ test("the focus stays where it is when others ask, and goes to the panel when it
   assert.equal(document.activeElement, panel);
 });
 
-test("screen readers say how many ask, and what has become of our turn, but not that there is none", () => {
+test("screen readers announce how many ask and each change of our turn, but not at first that there is none", () => {
   const { en } = presentWords;
   const { state, view } = shown(told(["_peers", { turn: "none" }]));
   assert.deepEqual([view.spoken.textContent, state.textContent], ["", en.turn.none]);
