@@ -105,6 +105,15 @@ extension RunningServer {
         return try request("POST", path, ["Authorization": "Bearer \(token)"]).status
     }
 
+    /// The visitor asks for the turn, and is allowed to present over `/api`.
+    func allow(_ visitor: Visitor) throws {
+        try visitor.send("ask")
+        #expect(try visitor.nextTurn() == "asked")
+        let status = try decide("allow", visitor.id)
+        #expect(status == 204)
+        #expect(try visitor.nextTurn() == "granted")
+    }
+
     /// The turns of the pages in the first room, in order of arrival.
     func turns() throws -> [String?] {
         let answer = try request("GET", "/api/rooms", ["Authorization": "Bearer master"])
