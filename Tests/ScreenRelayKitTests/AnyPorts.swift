@@ -1,6 +1,8 @@
 import STUN
 import ScreenRelayKit
 import Signalling
+import Threading
+import WebRTC
 
 extension HostConfiguration {
     /// On loopback, on ports that are free, so that tests don't meet each other.
@@ -17,4 +19,12 @@ extension HostConfiguration {
 extension SignallingServer {
     /// A server that is never started, for tracks without a room.
     static var unused: SignallingServer { SignallingServer(SignallingConfiguration(listen: [], rooms: [])) }
+}
+
+extension MediaServer {
+    /// On a free port of loopback.
+    static func onAnyPort() throws -> MediaServer {
+        try MediaServer(
+            MediaServerConfiguration(bind: TransportAddress(ipv4: 127, 0, 0, 1, port: 0)), log: .silent)
+    }
 }

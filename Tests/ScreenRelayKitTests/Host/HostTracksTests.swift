@@ -1,6 +1,5 @@
 import Ingest
 import MediaTypes
-import STUN
 import Signalling
 import Synchronization
 import TestSupport
@@ -23,8 +22,7 @@ private final class MutedSound: PictureSource {
 struct HostTracksTests {
     @Test("when pause and resume come at once, all tracks do what the later one says, and so do those that come after")
     func racing() throws {
-        let media = try MediaServer(
-            MediaServerConfiguration(bind: TransportAddress(ipv4: 127, 0, 0, 1, port: 0)), log: .silent)
+        let media = try MediaServer.onAnyPort()
         defer { media.stop() }
         let isPausing = Mutex(false)
         let mayGoOn = Mutex(false)
@@ -65,8 +63,7 @@ struct HostTracksTests {
 
     @Test("muting is for the sound of all tracks alone, also of those that come later; a pause mutes too")
     func muting() throws {
-        let media = try MediaServer(
-            MediaServerConfiguration(bind: TransportAddress(ipv4: 127, 0, 0, 1, port: 0)), log: .silent)
+        let media = try MediaServer.onAnyPort()
         defer { media.stop() }
         let states = Mutex<[SourceState]>([])
         let first = try HostedTrack(
@@ -103,8 +100,7 @@ struct HostTracksTests {
 
     @Test("when two limits are set at once, all tracks keep the later one, and so do those that come after")
     func racingLimits() throws {
-        let media = try MediaServer(
-            MediaServerConfiguration(bind: TransportAddress(ipv4: 127, 0, 0, 1, port: 0)), log: .silent)
+        let media = try MediaServer.onAnyPort()
         defer { media.stop() }
         let tracks = HostTracks(
             first: try HostedTrack("screen", room: "desk", media: media, signalling: .unused, log: .silent))

@@ -1,7 +1,6 @@
 import Ingest
 import MediaSessions
 import MediaTypes
-import STUN
 import Signalling
 import Synchronization
 import TestSupport
@@ -66,8 +65,7 @@ struct PublishedTrackTests {
     private let publishing: RoomPublishing
 
     init() throws {
-        media = try MediaServer(
-            MediaServerConfiguration(bind: TransportAddress(ipv4: 127, 0, 0, 1, port: 0)), log: .silent)
+        media = try MediaServer.onAnyPort()
         tracks = Tracks(media)
         publishing = RoomPublishing(media: media, timeout: .milliseconds(50), log: .silent)
         publishing.connect(tracks)
