@@ -140,7 +140,7 @@ struct ReportTests {
         #expect(path.estimate == megabits(20))
     }
 
-    @Test("what a still screen loses says nothing either while its peer answers late")
+    @Test("loss from a still screen doesn't lower the estimate, even while its peer answers late")
     func fewPacketsAndLateAnswers() {
         var path = ReportedPath(initial: megabits(20))
         path.run(10, rate: megabits(0.05))

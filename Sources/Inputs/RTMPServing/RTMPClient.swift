@@ -55,7 +55,8 @@ final class RTMPClient {
         guard !isOver else { return }
         do throws(LinkTransportError) {
             if connection.wantsWrite { try connection.flush() }
-            // A TLS handshake may wait until it can send. What is sent later must not lift the limit of the rate.
+            // A TLS handshake may wait until it can send. While the rate limit holds a publisher back, being able to
+            // send must not resume receiving.
             let ready = receivesFrom <= now ? POLLIN | POLLOUT : POLLIN
             if events & (ready | POLLHUP | POLLERR) != 0 { try receive(&buffer, now: now) }
         } catch {

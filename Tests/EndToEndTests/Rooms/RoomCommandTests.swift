@@ -136,7 +136,7 @@ extension EndToEnd {
             #expect(host.stop() == .exited(0))
         }
 
-        @Test("a viewer that asks is allowed, declined and ended by command, by its own name and not a similar one")
+        @Test("commands allow and decline a viewer's request and end its turn, by its own name and not a similar one")
         func turns() throws {
             let host = try host(["--presenters"])
             let link = try host.printedLink()

@@ -166,7 +166,7 @@ struct PathEstimateTests {
         #expect(peer.session.targetBitRate == .highest)
     }
 
-    @Test("round trips that differ from each other limit no source on a path without a limit")
+    @Test("varying round trips don't limit the source on a path without a limit")
     func differentRoundTrips() {
         var path = PathControl(hasTransportFeedback: false, now: .zero)
         // A peer answers a moment later now and then, and much later if it is busy.

@@ -145,7 +145,7 @@ def measure_all(options, folder):
                 runs[name].append(figures)
             else:
                 failures.append(title)
-            # What is measured stays, even if this is ended before its last run.
+            # Keeps the results if the benchmark is stopped before its last run.
             write(options, runs, failures)
     found = []
     for name, there in runs.items():

@@ -24,8 +24,8 @@ SIZE, RATE = (1280, 720), 30
 SEND, COPY = ["ffmpeg", "-nostdin", "-loglevel", "error", "-re", "-i"], ["-c", "copy", "-flush_packets", "1"]
 #: Seconds of what is encoded; the file has it over and over.
 LENGTH = 10
-#: Seconds until those of one protocol publish, from then until anything counts, of the players, and of those the ones
-#: that count.
+#: Seconds: the longest start of one protocol's publishers, the time before anything is measured, the players' time, and
+#: the last part of it, which counts.
 START, LEAD, PLAYING, PLAYED = 20, 5.0, 15.0, 10.0
 #: The least share of the pictures that viewers could get: the host counts them at two times, between two pictures.
 TAKEN = 0.998
@@ -45,7 +45,7 @@ def measure(bench, folder):
                 senders.append(Process(
                     "ffmpeg", [*SEND, video, *COPY, *host.output(protocol, room, "%s%d" % (protocol, number))],
                     os.path.join(folder, "%s%d.log" % (protocol, number))))
-            # Twenty that begin at once would take too long on one processor.
+            # Starting all twenty at once would take too long on one processor.
             wait_until(lambda: _publishers(host, senders) == len(senders), START,
                        "the start of %d publishers" % len(senders))
         # Neither this nor the other one is a wait for anything: pictures come meanwhile.

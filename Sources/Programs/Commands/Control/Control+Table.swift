@@ -73,8 +73,8 @@ extension Control {
             formerNames: ["kick"]),
         command(
             "present",
-            "Decides whose turn it is to present from the page: allows or declines the request of a viewer, or ends "
-                + "a turn and what is presented.",
+            "Allows or declines a viewer's request to present from the page, or ends a turn to present and what is "
+                + "presented.",
             [
                 Option(
                     long: "for", value: .required("TIME"),

@@ -77,8 +77,8 @@ struct PathControl {
 
     /// The bit rate that the path can carry beside the padding, for encoders.
     ///
-    /// The plan's target shows no limit by itself: without transport-wide feedback, it is below the estimate whenever a
-    /// round trip is longer than the shortest one, even by the step of the reports' clock.
+    /// The plan's target alone doesn't show a limit: without transport-wide feedback, it is below the estimate whenever
+    /// a round trip is longer than the shortest one, even by one unit of the reports' clock.
     var targetBitRate: BitRate {
         guard hasFeedback, plan.estimate < Self.plenty else { return .highest }
         return BitRate(bitsPerSecond: max(0, plan.target.bitsPerSecond - paddingBitsPerSecond))
