@@ -61,7 +61,7 @@ struct OfferTests {
         #expect(try offer.negotiated(with: answer(replacing: "active", with: "passive")).dtlsRole == .client)
     }
 
-    @Test("a host answers our offer to receive with both chroma formats, and with sound if it has any")
+    @Test("a host answers our offer to receive with 4:2:0 and 4:4:4, and with audio if it has any")
     func receiving() throws {
         var local = AnswerTests.local
         local.streams = []

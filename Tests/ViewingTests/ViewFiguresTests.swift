@@ -4,7 +4,7 @@ import Testing
 
 @testable import Viewing
 
-@Suite("What a viewer reports")
+@Suite("A viewer's figures")
 struct ViewFiguresTests {
     private let begin = MonotonicTime(nanoseconds: 5_000_000_000_000)
     private let size = PictureSize(width: 320, height: 240)
@@ -16,7 +16,7 @@ struct ViewFiguresTests {
             lostPackets: lost)
     }
 
-    @Test("a second has its pictures, bits and median delay")
+    @Test("a second has a frame rate, a bit rate and a median delay")
     func second() {
         var figures = ViewFigures(now: begin)
         figures.connected(at: begin)
@@ -38,22 +38,22 @@ struct ViewFiguresTests {
         #expect(figures.take(.waiting, at: begin + .seconds(5)).text == "waiting")
     }
 
-    @Test("pictures from before, keep-alives and those without a time have no delay")
+    @Test("frames of the first two seconds, old frames, keep-alives and frames without a time have no delay")
     func withoutDelay() {
         var figures = ViewFigures(now: begin)
         let times: [(captured: MonotonicTime?, shown: MonotonicTime)] = [
-            (begin - .seconds(1), begin + .seconds(3)), (begin + .seconds(3), begin + .milliseconds(3_010)),
-            (nil, begin + .seconds(6)),
+            (begin + .seconds(1), begin + .milliseconds(1_010)), (begin - .seconds(1), begin + .seconds(3)),
+            (begin + .seconds(3), begin + .milliseconds(3_010)), (nil, begin + .seconds(6)),
         ]
         figures.connected(at: begin)
         for (captured, shown) in times {
             figures.decoded(frame(captured: captured, at: shown), size: nil, at: shown)
         }
         #expect(figures.take(.playing, at: begin + .seconds(7)).delay == nil)
-        #expect(figures.pictures == 3)
+        #expect(figures.pictures == 4)
     }
 
-    @Test("a gap is a freeze if packets were lost or the picture is late, and not if the screen stands still")
+    @Test("a gap is a freeze if packets were lost or the frame is late, and not if the screen is static")
     func freezes() {
         var figures = ViewFigures(now: begin)
         figures.connected(at: begin)
@@ -73,7 +73,7 @@ struct ViewFiguresTests {
         let second = figures.take(.playing, at: now)
         #expect(second.freezes == 2 && second.lostPackets == 5)
         #expect(second.text.contains("lost packets: 5, freezes: 2"))
-        // Another connection counts from its own beginning.
+        // Each connection counts its lost packets from 0.
         figures.connected(at: now)
         show(after: 900, delay: 10, lost: 1, &figures)
         let next = figures.take(.playing, at: now)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Addresses to view")
 struct ViewingAddressTests {
-    @Test("an invite link leads to the room's WHEP endpoint, and the secrets behind # aren't part of its URL")
+    @Test("an invite link leads to the room's WHEP endpoint, and the secrets after # aren't part of its URL")
     func link() throws {
         let server = try WebRTCServer(viewing: "http://127.0.0.1:8080/#my%20desk,Sesam,open%20it", track: "left")
         #expect(server.url == "http://127.0.0.1:8080/whep/my%20desk?track=left")
@@ -19,7 +19,7 @@ struct ViewingAddressTests {
         }
     }
 
-    @Test("another endpoint's address has its token before the host", arguments: ["", "whep:"])
+    @Test("the address of another endpoint has the token before the host", arguments: ["", "whep:"])
     func endpoint(prefix: String) throws {
         let server = try WebRTCServer(viewing: prefix + "https://Se%2Fsam@media.example/live/desk?x=y")
         #expect(server.url == "https://media.example/live/desk?x=y" && server.token == "Se/sam")
@@ -27,7 +27,7 @@ struct ViewingAddressTests {
     }
 
     @Test(
-        "what can't be viewed is named without its secrets",
+        "an error about an unusable address doesn't contain its secrets",
         arguments: [
             "", "Sesam", "ftp://media.example/live", "http:///#screen,Sesam", "whep:https://media.example",
             "http://a:Sesam@media.example/live", "http://media.example:0/#screen,Sesam",
@@ -45,7 +45,7 @@ struct ViewingAddressTests {
         }
     }
 
-    @Test("a refused viewer is not asked again; what may pass is tried again, and no stream name is in use")
+    @Test("a refusal is final; other failures may be temporary, and none means that a stream name is in use")
     func statuses() {
         for status: UInt32 in [401, 403] {
             let refusal = WHIPService.viewingFailure(status, retryAfter: nil, hasToken: true)

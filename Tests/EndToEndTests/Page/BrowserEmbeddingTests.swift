@@ -6,8 +6,8 @@ import TestSupport
 import Testing
 
 extension EndToEndInBrowser {
-    /// The page in frames of pages of other origins, and the invite link that it gives away.
-    @Suite("The page in other pages", .enabled(if: EndToEnd.hasBrowser && PythonClient.isAvailable(.debian)))
+    /// The page in frames of other origins, and its invite link.
+    @Suite("Embedding", .enabled(if: EndToEnd.hasBrowser && PythonClient.isAvailable(.debian)))
     struct BrowserEmbeddingTests {
         private let folder: TemporaryFolder
         private let site: PythonClient
@@ -24,7 +24,7 @@ extension EndToEndInBrowser {
         private var allowed: String { "http://127.0.0.1:\(port)" }
         private var other: String { "http://localhost:\(port)" }
 
-        /// Writes the site's pages: one with the element, which allows itself little else, and one with a plain frame.
+        /// Writes the site's pages: one with the element and a strict policy, and one with a plain frame.
         private func writePages(for link: String) throws {
             let host = try #require(link.firstIndex(of: "#").map { String(link[..<$0].dropLast()) })
             let element = """
@@ -59,7 +59,7 @@ extension EndToEndInBrowser {
             try folder.write("events.js", Array(events.utf8))
         }
 
-        /// Evaluates an expression in the document of the page's only frame, beside that document's own scripts.
+        /// Evaluates an expression in the document of the page's only frame, isolated from the document's own scripts.
         private func evaluateInFrame(_ expression: String, of page: Page) throws -> JSONValue {
             let frame = try page.send("Page.getFrameTree")["frameTree"]["childFrames"][0]["frame"]["id"]
             let world = try page.send("Page.createIsolatedWorld", ["frameId": frame])["executionContextId"]
@@ -80,7 +80,7 @@ extension EndToEndInBrowser {
         }
 
         @Test(
-            "a page of an allowed origin shows the moving screen by the element, and hears of its states",
+            "a page of an allowed origin shows the moving screen with the element, and gets its events",
             .timeLimit(.minutes(5)))
         func element() throws {
             let desktop = try SharedDesktop(options: ["--embed-in", allowed, "--presenters"])
@@ -100,7 +100,7 @@ extension EndToEndInBrowser {
             let whole = try evaluateInFrame(ViewerPage.pictureExpression(columns: 4096), of: page)
             expectPatches(in: try #require(ViewerPage.picture(whole)), "the picture in the frame")
 
-            // In a window of its own, the page with this link has controls that it hasn't in the frame.
+            // In its own window, the page with this link has controls that are missing in the frame.
             let ids = ["meet", "present", "copy-link"]
             let controls = "\(ids).filter((id) => document.getElementById(id)).join()"
             let window = try browser.newPage(presentersLink)
@@ -115,7 +115,7 @@ extension EndToEndInBrowser {
         }
 
         @Test(
-            "a page without scripts of ours shows the moving screen in a frame, and can read its messages",
+            "a page without the element shows the moving screen in a plain frame, and can read its messages",
             .timeLimit(.minutes(5)))
         func frame() throws {
             let desktop = try SharedDesktop(options: ["--embed-in", other, "--embed-in", allowed])

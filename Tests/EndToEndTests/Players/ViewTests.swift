@@ -33,7 +33,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("an invite link: pictures of the shared size, their delay, and a session that the host sees end")
+        @Test("an invite link: frames of the shared size, their delay, and a session that the host sees end")
         func room() throws {
             let desktop = try SharedDesktop(size: Self.size)
             defer { desktop.stop() }
@@ -47,13 +47,13 @@ extension EndToEnd {
             viewer.child.terminate(SIGTERM)
             #expect(viewer.child.wait(within: .seconds(30)) == .exited(0))
             #expect(!viewer.log.contains(desktop.link))
-            // The end of DTLS may come before that by HTTP.
+            // The host may see DTLS end before it receives the HTTP request.
             try eventually("the end of the session in the host's log") {
                 desktop.host.log.contains("a player left") || desktop.host.log.contains("a player's session ended")
             }
         }
 
-        @Test("a room's password is a part of its link, and a missing or wrong one is told")
+        @Test("a room's password can be a part of its link, and a missing or wrong one is reported")
         func password() throws {
             let folder = try TemporaryFolder()
             let file = try folder.write("password", Array("sesame\n".utf8))
@@ -68,7 +68,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "what is lost on the way is sent again",
+            "lost packets are retransmitted",
             .disabled(if: LossyNetwork.obstacle != nil, "no network of our own: \(LossyNetwork.obstacle ?? "")"))
         func loss() throws {
             let network = try LossyNetwork(losingFrom: LossyNetwork.mediaPort)
@@ -85,7 +85,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "the sound is played and recorded, and not played if it is muted", .timeLimit(.minutes(5)),
+            "the sound is played and recorded, and not played with --mute", .timeLimit(.minutes(5)),
             .enabled(if: PulseServer.isAvailable && builtProgram("screenrelay-sound") != nil))
         func sound() throws {
             let folders = try [TemporaryFolder(), TemporaryFolder()]
@@ -114,7 +114,7 @@ extension EndToEnd {
             #expect(summary.output.contains(" packets with "), "\(summary.output)")
         }
 
-        @Test("what is recorded can be viewed and inspected")
+        @Test("a recording can be viewed, inspected and exported")
         func recording() throws {
             let desktop = try SharedDesktop(size: Self.size)
             defer { desktop.stop() }
@@ -123,6 +123,9 @@ extension EndToEnd {
             let recorded = try CommandLineRun(words + ["--seconds", "5", "--record", file, desktop.link])
             #expect(recorded.status == .exited(0), "\(recorded.errorOutput)")
             #expect(try CommandLineRun(["screenrelay", "inspect", "--summary", file]).status == .exited(0))
+            let exported = desktop.folder.file("seen.mkv")
+            let export = try CommandLineRun(["screenrelay", "export", file, "-o", exported])
+            #expect(export.status == .exited(0), "\(export.errorOutput)")
             let played = try CommandLineRun(words + [file])
             #expect(played.status == .exited(0), "\(played.errorOutput)")
             let second = try #require(seconds(in: played.output).first { ($0["pictures"].number ?? 0) >= 1 })
@@ -131,8 +134,8 @@ extension EndToEnd {
             #expect(again.status == .exited(73) && again.errorLine?.contains("--record") == true)
         }
 
-        @Test("an RTSP address")
-        func rtsp() throws {
+        @Test("an RTSP URL, and the address of a WHEP endpoint")
+        func addresses() throws {
             let desktop = try SharedDesktop(options: ["--rtsp", "0"], size: Self.size)
             defer { desktop.stop() }
             let line = try eventually("the RTSP address") {
@@ -140,24 +143,29 @@ extension EndToEnd {
             }
             let url = try #require(line.split(separator: " ").last).description
             let second = try waitForPictures(RunningProgram("screenrelay", Self.command + [url]))
-            #expect(second["width"].int == 320 && second["height"].int == 240)
+            #expect(second["width"].int == 320 && second["height"].int == 240 && second["delay"].isNull)
             let refused = try CommandLineRun(["screenrelay"] + Self.command + [url.replacing("@", with: "x@")])
             #expect(refused.status == .exited(77), "\(refused.errorOutput)")
             #expect(refused.errorLine?.contains("401") == true, "\(refused.errorOutput)")
+            let token = try #require(desktop.link.split(separator: ",").last)
+            let endpoint = desktop.link.replacing("#screen,\(token)", with: "whep/screen")
+                .replacing("://", with: "://\(token)@")
+            try waitForPictures(RunningProgram("screenrelay", Self.command + [endpoint]))
         }
 
-        @Test("without --stats, a viewer without a window reports as text; one that gets no frame in time ends with 69")
+        @Test("without --stats, a viewer without a window reports as text; it exits with 69 if no frame arrives in time")
         func reports() throws {
             let desktop = try SharedDesktop(size: Self.size)
             defer { desktop.stop() }
-            let viewer = try RunningProgram("screenrelay", ["view", "--no-window", desktop.link])
+            let file = try desktop.folder.write("link", Array(desktop.link.utf8))
+            let viewer = try RunningProgram("screenrelay", ["view", "--no-window", "@" + file])
             try eventually(
                 "a line of figures",
                 holds: {
                     let lines = viewer.output.split(separator: "\n")
                     return lines.contains { $0.contains(" fps, ") && $0.hasSuffix("320x240") }
                 })
-            // It answers nothing.
+            // This server never answers.
             let server = try RawServer()
             let url = "rtsp://127.0.0.1:\(server.port)/screen"
             let run = try CommandLineRun(["screenrelay"] + Self.command + ["--seconds", "1", url])
@@ -165,7 +173,7 @@ extension EndToEnd {
             withExtendedLifetime(server) {}
         }
 
-        @Test("a wrong token, a room that isn't there and a host that isn't there are told in one line")
+        @Test("a wrong token, an unknown room and a host that isn't running are reported in one line")
         func refusals() throws {
             let desktop = try SharedDesktop(size: Self.size)
             defer { desktop.stop() }
@@ -185,7 +193,7 @@ extension EndToEnd {
             #expect(file.status == .exited(66))
         }
 
-        @Test("a host that is killed and comes back is viewed again", .timeLimit(.minutes(5)))
+        @Test("a viewer reconnects to a host that is killed and restarted", .timeLimit(.minutes(5)))
         func hostKilled() throws {
             let folder = try TemporaryFolder()
             let desktop = try SharedDesktop(

@@ -11,7 +11,7 @@ extension EndToEnd {
         private static let size = PictureSize(width: 320, height: 240)
 
         @Test(
-            "a window has the shared picture, in its own size or fitted to a smaller screen, and ends with 0 if closed",
+            "the window shows the shared screen, if necessary fitted to a smaller one; closing it exits with 0",
             arguments: [1, 2])
         func window(division: Int) throws {
             let desktop = try SharedDesktop()
@@ -34,7 +34,7 @@ extension EndToEnd {
             #expect(viewer.child.wait(within: .seconds(30)) == .exited(0))
         }
 
-        /// What the screen shows, if that is all of the scene, at any scale.
+        /// The screen's content, if it is the whole scene, at any scale.
         private func patches(on client: DisplayClient, _ size: PictureSize) -> ScenePicture? {
             let seen = client.pixels(of: size).flatMap {
                 ScenePicture(bytes: $0, width: size.width, height: size.height, bytesPerPixel: 4)
@@ -45,17 +45,18 @@ extension EndToEnd {
             return parts.allSatisfy { abs(Int($0.0) - Int($0.1)) <= 8 } ? seen : nil
         }
 
-        @Test("the pointer of the shared screen is in the window")
+        @Test("the window shows the pointer of the shared screen, and figures are reported as text")
         func pointer() throws {
             let desktop = try SharedDesktop(scene: ["--still"])
             defer { desktop.stop() }
             let size = PictureSize(width: 640, height: 480)
             let other = try VirtualScreen(size)
             defer { other.close() }
-            let viewer = try RunningProgram("screenrelay", ["view", "--display", other.name, desktop.link])
+            let viewer = try RunningProgram(
+                "screenrelay", ["view", "--display", other.name, "--stats", "text", desktop.link])
             let client = try DisplayClient(other.name)
             try eventually("the scene", holds: { patches(on: client, size) != nil })
-            // The green of a place where the pointer will be, a white dot, and of one beside it, on the dark ground.
+            // The green values where the pointer, a white dot, will be, and next to it on the dark background.
             func greens() -> (dot: UInt8, ground: UInt8)? {
                 guard let seen = client.pixels(of: size), seen.count == size.width * size.height * 4 else { return nil }
                 return (seen[(9 * size.width + 300) * 4 + 1], seen[(9 * size.width + 340) * 4 + 1])
@@ -64,11 +65,12 @@ extension EndToEnd {
             let pointer = try DisplayClient(desktop.screen.name)
             pointer.showPointer(at: (300, 9), glyph: 38)
             try eventually("the pointer", holds: { greens().map { $0.dot > 160 && $0.ground < 100 } ?? false })
+            try eventually("a line of figures", holds: { viewer.output.contains(" fps, ") })
             #expect(viewer.child.poll() == nil)
             withExtendedLifetime(pointer) {}
         }
 
-        @Test("f fills the screen, and Escape leaves that", .enabled(if: Desktop.isAvailable))
+        @Test("f toggles full screen, and Escape leaves it", .enabled(if: Desktop.isAvailable))
         func fullScreen() throws {
             let shared = try SharedDesktop(size: Self.size)
             defer { shared.stop() }
@@ -92,7 +94,7 @@ extension EndToEnd {
             #expect(viewer.child.poll() == nil)
         }
 
-        @Test("the keys w, 0 and 1 fit a picture again that 1 shows in its own size")
+        @Test("1 shows the video in its own size, and w, 0 and 1 fit it into the window again")
         func keys() throws {
             let desktop = try SharedDesktop()
             defer { desktop.stop() }
@@ -100,7 +102,7 @@ extension EndToEnd {
             defer { screen.close() }
             let viewer = try RunningProgram("screenrelay", ["view", "--display", screen.name, desktop.link])
             let client = try DisplayClient(screen.name)
-            // Without a window manager, keys are the window's under the pointer.
+            // Without a window manager, keys go to the window under the pointer.
             client.warp(to: (x: 160, y: 120))
             try eventually("all of the scene", holds: { patches(on: client, Self.size) != nil })
             // The scene's pixel 164, 124 is in its green patch.

@@ -48,15 +48,21 @@ extension EndToEndInBrowser {
                 try viewer.page.evaluate("getComputedStyle(document.getElementById('tracks')).backgroundColor").string
                     == "rgb(34, 36, 41)")
 
-            // Side by side, both are equally large and move.
-            let areEqual = """
-                (([small, large]) => Math.abs(small.width - large.width) < 1 && small.right <= large.left + 1
+            // Side by side, or one above the other on a phone, both are equally large and move.
+            func areEqual(_ order: String) -> String {
+                """
+                (([small, large]) => Math.abs(small.width - large.width) < 1 && \(order)
                   && Math.abs(small.height - large.height) < 1)(['#tracks li:not([hidden]) video', '#video']
                     .map((selector) => document.querySelector(selector).getBoundingClientRect()))
                 """
-            #expect(try viewer.page.evaluate(areEqual).bool == false)
+            }
+            #expect(try viewer.page.evaluate(areEqual("small.right <= large.left + 1")).bool == false)
             try viewer.press("b")
-            _ = try viewer.page.waitUntil(areEqual)
+            _ = try viewer.page.waitUntil(areEqual("small.right <= large.left + 1"))
+            try viewer.page.setViewport(width: 360, height: 740)
+            _ = try viewer.page.waitUntil(areEqual("small.bottom <= large.top + 1"))
+            try viewer.page.send("Emulation.clearDeviceMetricsOverride")
+            _ = try viewer.page.waitUntil(areEqual("small.right <= large.left + 1"))
             try viewer.waitForSmallPicture(width: 800)
             try viewer.expectMotion()
             try viewer.press("b")

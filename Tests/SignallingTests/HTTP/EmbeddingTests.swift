@@ -3,7 +3,7 @@ import Testing
 
 @testable import Signalling
 
-@Suite("The page in other pages' frames")
+@Suite("Embedding")
 struct EmbeddingTests {
     private static let friend = "https://friend.example"
     private static let fromFriend = ["Origin": friend]
@@ -18,7 +18,7 @@ struct EmbeddingTests {
         try #require(try JSONSerialization.jsonObject(with: Data(response.text.utf8)) as? [String: Any])
     }
 
-    @Test("no page may show ours, and none gets the element, unless the host allows its origin")
+    @Test("a page can neither frame ours nor load the element unless the host allows its origin")
     func refused() throws {
         let server = try RunningServer(token: nil)
         let page = try server.request("GET", "/", Self.fromFriend)
@@ -30,7 +30,7 @@ struct EmbeddingTests {
         #expect(try server.request("GET", Self.request("http://127.0.0.1/#desk")).status == 404)
     }
 
-    @Test("for an origin that the host allows, only the rule for frames changes")
+    @Test("an allowed origin changes only frame-ancestors")
     func allowed() throws {
         let strict = try RunningServer()
         let server = try RunningServer { $0.embeddingOrigins = [Self.friend, "http://192.0.2.7:8000"] }
@@ -71,7 +71,7 @@ struct EmbeddingTests {
     }
 
     @Test(
-        "nothing but an origin gets into the policy",
+        "text that isn't an origin never gets into the policy",
         arguments: [
             "https://a; script-src *", "https://a;script-src", "*", "https://*.example", "https://*",
             "https://[::1]:80", "ftp://a", "https://", "https://a/", "https://a'", "https://a,b", "'self'",
@@ -85,7 +85,7 @@ struct EmbeddingTests {
         #expect(policy?.contains("; frame-ancestors 'none';") == true)
     }
 
-    @Test("origins get into the policy as browsers write them, and no others do")
+    @Test("the policy has the origins as browsers write them, and no others")
     func origins() throws {
         let server = try RunningServer {
             $0.embeddingOrigins = ["https://a.example:443", "http://b.example:80", "http://c.example:443", "garbage"]
@@ -96,7 +96,7 @@ struct EmbeddingTests {
         #expect(policy?.contains(rule) == true, "\(policy ?? "none")")
     }
 
-    @Test("an open room has code for its link, and the page leads there")
+    @Test("the link of an open room has embedding code, which the page's Link header leads to")
     func code() throws {
         let server = try RunningServer(token: nil) { $0.embeddingOrigins = [Self.friend] }
         let answer = try server.request("GET", Self.request("http://127.0.0.1/#desk"))
@@ -124,7 +124,7 @@ struct EmbeddingTests {
     }
 
     @Test(
-        "limits that no picture has don't count",
+        "a limit that isn't a number, or is out of range, changes nothing",
         arguments: ["0", "-5", "99999999999999999999", "9223372036854775807", "1e3", ""])
     func limits(limit: String) throws {
         let server = try RunningServer(token: nil) { $0.embeddingOrigins = [Self.friend] }
@@ -133,7 +133,7 @@ struct EmbeddingTests {
         #expect(code["width"] as? Int == 1280 && code["height"] as? Int == 720)
     }
 
-    @Test("a room's name can't end the attribute of the code that has it")
+    @Test("a room's name is escaped in the embedding code")
     func quotes() throws {
         let server = try RunningServer {
             $0.rooms = [RoomConfiguration(name: "\"><b>&'", token: nil)]
@@ -144,7 +144,7 @@ struct EmbeddingTests {
         #expect(html.hasPrefix("<iframe src=\"http://127.0.0.1/#%22%3E%3Cb%3E%26%27\" width="))
     }
 
-    @Test("a link with a token has none, and no answer says which rooms exist")
+    @Test("a link with a token has no embedding code, and no answer reveals which rooms exist")
     func privateLinks() throws {
         let open = try RunningServer(token: nil) { $0.embeddingOrigins = [Self.friend] }
         let server = try RunningServer { $0.embeddingOrigins = [Self.friend] }
@@ -170,7 +170,7 @@ struct EmbeddingTests {
         #expect(try locked.request("GET", "/").headers["link"] == nil)
     }
 
-    @Test("a link of another host has none, nor has another format")
+    @Test("a link of another host has no embedding code, and the only format is JSON")
     func mistakes() throws {
         let server = try RunningServer(token: nil) { $0.embeddingOrigins = [Self.friend] }
         for link in [

@@ -1,11 +1,11 @@
-// The element for pages of other origins, and what the page in its frame tells.
+// The element for pages of other origins, and the messages of the page in its frame.
 
 import assert from "node:assert/strict";
 import test from "node:test";
 
 import "./browser.mjs";
 
-// What of a browser's document the element uses.
+// The parts of a document that the element uses.
 const defined = new Map();
 const listeners = new Set();
 globalThis.HTMLElement = class extends EventTarget {
@@ -46,7 +46,7 @@ const { FrameNews } = await import("../../../Sources/Rooms/Viewer/page/view/fram
 
 const LINK = "https://host.example:8080/?lang=zh#screen,token";
 
-/** The element with this link, its frame, and the events that it has had. */
+/** Creates an element with this link; its frame, and the events that it has dispatched. */
 function embed(link) {
   const made = new (defined.get("screen-relay"))();
   const events = [];
@@ -62,7 +62,7 @@ function embed(link) {
   return { made, frame, events, tell };
 }
 
-test("the element's frame has the link's page, and may play and be full screen", () => {
+test("the element's frame loads the link, and may start playback and be full screen", () => {
   const { made, frame } = embed(LINK);
   assert.equal(made.src, LINK);
   assert.equal(frame.localName, "iframe");
@@ -83,7 +83,7 @@ test("without a link, the frame is empty instead of showing the page around it",
   assert.equal(made.src, "");
 });
 
-test("with the same link again the state stays, and with another one it is forgotten", () => {
+test("setting the same link keeps the state, and another link resets it", () => {
   const { made, frame, events, tell } = embed(LINK);
   tell({ screenRelay: { state: "playing" } });
   made.src = LINK;
@@ -99,14 +99,14 @@ test("with the same link again the state stays, and with another one it is forgo
   ]);
 });
 
-test("no link makes the frame run a script in the page around it", () => {
+test("no link runs a script in the page around the frame", () => {
   const links = ["javascript:alert(1)", " JavaScript:alert(1)", "data:text/html,x", "blob:https://a/b", "http://["];
   for (const link of links) {
     assert.equal(embed(link).frame.src, "about:blank", link);
   }
 });
 
-test("what the frame tells becomes events, playing and ended once each time", () => {
+test("the frame's messages become events; playing and ended come only with a change of state", () => {
   const { made, events, tell } = embed(LINK);
   assert.equal(made.status, null);
   for (const state of ["connecting", "playing", "playing", "reconnecting", "playing", "ended"]) {
@@ -119,7 +119,7 @@ test("what the frame tells becomes events, playing and ended once each time", ()
   assert.deepEqual(made.status, { state: "ended", source: "live", width: 640, height: 480 });
 });
 
-test("nobody else's messages become events, and none do once the element has gone", () => {
+test("messages from elsewhere are ignored, and all are after the element was removed", () => {
   const { made, events, tell } = embed(LINK);
   const playing = { screenRelay: { state: "playing" } };
   tell(playing, { source: {} });
@@ -131,7 +131,7 @@ test("nobody else's messages become events, and none do once the element has gon
   assert.deepEqual(events, []);
 });
 
-test("the page tells its parent each state and size once", () => {
+test("the page sends its parent each state and size once", () => {
   const sent = [];
   const news = new FrameNews({ postMessage: (data, origin) => sent.push([data, origin]) });
   const source = { state: "live" };

@@ -79,7 +79,7 @@ test("the link is copied, with or without a clipboard; if it can't be, it is sel
   }
 });
 
-test("the QR code is shown on request, is of the link in use, and says if there is none", async () => {
+test("the QR code is shown on request and is that of the current link; a note says if there is none", async () => {
   const { show, note, code, tell } = joined({});
   assert.equal(code.hidden, true);
   assert.equal(show.attributes.get("aria-expanded"), "false");

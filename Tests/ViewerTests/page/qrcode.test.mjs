@@ -12,7 +12,7 @@ import { qrCode } from "../../../Sources/Rooms/Viewer/page/meeting/qrcode.js";
 
 const INVITE = "http://192.168.1.7:8080/#screen,abcdefghijklmnopqrstuv";
 
-test("a QR code is the one that another program makes", () => {
+test("a QR code is the same as from another program", () => {
   const rows = qrCode(INVITE);
   const bits = rows.flat().map(Number).join("");
   assert.equal(rows.length, 33);

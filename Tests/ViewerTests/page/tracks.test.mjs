@@ -51,7 +51,7 @@ test("side by side, the shown track has no small picture, and the button says so
   assert.deepEqual(look(), [false, ["desk", "wall", "door"], "false"]);
 });
 
-test("side by side, a click exchanges two tracks, and the focus goes to the other one", () => {
+test("side by side, a click swaps two tracks, and the focus moves to the other one", () => {
   const { strip, tracks } = told("desk", "wall");
   strip.toggleBeside();
   const [wall] = visible();
@@ -73,7 +73,7 @@ test("hidden thumbnails return side by side, and hiding them ends that", () => {
   assert.deepEqual([isBeside(), list().hidden], [false, true]);
 });
 
-test("one track is never beside itself", () => {
+test("a single track is never shown side by side", () => {
   const { strip, tell } = told("desk");
   assert.equal(strip.toggleBeside(), false);
   assert.equal(isBeside(), false);

@@ -9,7 +9,7 @@ import TrackHub
 
 @testable import WebRTC
 
-@Suite("A viewer of our own")
+@Suite("Viewing a host")
 struct ViewingTests {
     private let host: MediaServer
     private let viewer: MediaServer
@@ -35,7 +35,7 @@ struct ViewingTests {
         host.stop()
     }
 
-    /// Has the viewer watch the host, which knows the `client` that sent the offer or doesn't.
+    /// Starts a session. `client` is the address that sent the offer; if it is nil, the host leaves DTLS to the viewer.
     private func watch(client: String?, _ ending: Ending) throws -> MediaSessionID {
         let offer = viewer.offerToView()
         let opened = try host.open(offer: offer.text, from: client, watching: WatchedSource(video: hub)) { _ in }
@@ -50,7 +50,7 @@ struct ViewingTests {
     }
 
     @Test(
-        "gets a host's pictures in both chroma formats, whoever begins DTLS",
+        "receives a host's frames in 4:2:0 and 4:4:4, as the DTLS client or server",
         arguments: [nil, "127.0.0.1"] as [String?]
     )
     func pictures(client: String?) throws {
@@ -74,14 +74,14 @@ struct ViewingTests {
         try eventually("the host's end") { hub.viewers == 0 }
     }
 
-    @Test("has no TCP port")
+    @Test("opens no TCP port")
     func ports() {
         defer { stop() }
         #expect(!viewer.takesConnections)
         #expect(!viewer.offerToView().text.contains("tcptype"))
     }
 
-    @Test("refuses an answer without anything to receive, and keeps nothing of it")
+    @Test("rejects an answer that sends no media, and keeps no session")
     func unusable() throws {
         defer { stop() }
         let offer = viewer.offerToView()
@@ -94,7 +94,7 @@ struct ViewingTests {
         #expect(viewer.registry.withLock { $0.open.isEmpty })
     }
 
-    @Test("ends when the host is silent")
+    @Test("ends when the host stops sending")
     func silence() throws {
         defer { stop() }
         let ending = Ending()
