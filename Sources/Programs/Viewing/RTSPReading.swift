@@ -12,7 +12,7 @@ final class RTSPReading: ViewConnection {
     private let connection = MediaConnection()
     private let thread: NamedThread
 
-    /// How long the server may take to learn of the end.
+    /// How long the server may take to answer the request that ends the session.
     private static let farewell = Interval.seconds(2)
 
     /// Begins to connect. Throws if the system has no thread or descriptor left.
@@ -48,7 +48,7 @@ final class RTSPReading: ViewConnection {
             }
             return ViewEnd("the stream has ended")
         } catch {
-            // Only libavformat's words tell a refusal from other answers.
+            // Only the text of libavformat's error distinguishes a refusal from other answers.
             let isRefused = ["401", "403"].contains { "\(error)".contains(" \($0) ") }
             return ViewEnd(
                 "the stream can't be read: \(error)", isRefused ? .permission : .unavailable, mayPass: !isRefused)

@@ -4,11 +4,11 @@ import Glibc
 import MediaTypes
 import Processes
 
-/// Plays the sound of what is viewed: decodes it, and passes the samples to screenrelay-sound, which alone is linked
-/// with libpulse. For one thread, which never waits.
+/// Decodes the received sound, and passes the samples to screenrelay-sound, the only program that is linked with
+/// libpulse. For one thread, which never waits.
 ///
-/// The pipe between them holds 40 ms. While it is full, because the device is slower than the sender's, packets are
-/// left out, so that the sound doesn't become later and later.
+/// The pipe between them holds 40 ms. While it is full, because the device's clock is slower than the sender's, packets
+/// are dropped, so that the delay doesn't grow.
 final class SoundPlayer {
     /// F_SETPIPE_SZ (fcntl(2)), which Glibc does not name.
     private static let setPipeSize: Int32 = 1031
@@ -49,8 +49,8 @@ final class SoundPlayer {
         child.stop(within: .zero)
     }
 
-    /// Plays a frame of Opus. One that can't be decoded, or for which there is no room, is left out. Does nothing if
-    /// the other program has ended, which has told the reason itself.
+    /// Plays an Opus frame. A frame that can't be decoded, or for which there is no room, is dropped. Does nothing if
+    /// the other program has ended, which has printed the reason itself.
     func play(_ frame: CodedFrame) {
         guard let unit = frame.units.first, let samples = try? decoder.decode(frame.bytes[unit]), flush() else {
             return
@@ -59,7 +59,7 @@ final class SoundPlayer {
         flush()
     }
 
-    /// Writes what waits. Returns whether nothing waits any more.
+    /// Writes the pending bytes. Returns whether none is left.
     @discardableResult
     private func flush() -> Bool {
         while !pending.isEmpty {

@@ -2,12 +2,12 @@ public import CommandLine
 import MediaTypes
 import Threading
 
-/// What arrives from what is viewed, in order.
+/// An event of a connection, in the order of arrival.
 enum ViewEvent: Sendable {
     /// The connection is there, or the file is open.
     case connected
     case frame(ViewedFrame)
-    /// Frames are missing here: those after it can't be decoded before a key frame.
+    /// Frames are missing here: nothing can be decoded until the next key frame.
     case gap
     /// Nothing follows.
     case ended(ViewEnd)
@@ -26,13 +26,13 @@ struct ViewedFrame: Sendable {
     var lostPackets = 0
 }
 
-/// Why viewing, or a connection of it, is over.
+/// Why viewing, or one of its connections, has ended.
 public struct ViewEnd: Error, Sendable {
     /// One line for people, without secrets; nil if nothing went wrong.
     public let reason: String?
     /// The program's exit code.
     public let exitCode: ExitCode
-    /// Whether another connection may go better.
+    /// Whether another attempt may succeed.
     let mayPass: Bool
 
     init(_ reason: String, _ exitCode: ExitCode = .unavailable, mayPass: Bool = true) {
@@ -47,15 +47,15 @@ public struct ViewEnd: Error, Sendable {
         mayPass = false
     }
 
-    /// What was asked for is done.
+    /// Viewing has ended as requested.
     static let done = ViewEnd()
     /// The system has no thread or descriptor left.
     static let noResources = ViewEnd("the system has no thread or descriptor left", .system, mayPass: false)
 }
 
-/// One connection to what is viewed, or one reading of a file.
+/// A connection to a server, or the reading of a file.
 protocol ViewConnection: AnyObject {
-    /// What has arrived.
+    /// The events that have arrived.
     var inbox: Mailbox<ViewEvent> { get }
     /// Asks the sender for a key frame, if it can be asked.
     func requestKeyFrame()
@@ -71,7 +71,7 @@ extension Mailbox where Item == ViewEvent {
     /// How many bytes their frames may have.
     private static var byteLimit: Int { 32 << 20 }
 
-    /// Adds a frame. If the decoder is too slow, the frames that wait are left out.
+    /// Adds a frame. If the decoder is too slow, the waiting frames are dropped.
     func post(_ frame: ViewedFrame) {
         post(.frame(frame)) { waiting in
             let byteCount = waiting.reduce(0) { $0 + ($1.frame?.coded.bytes.count ?? 0) }

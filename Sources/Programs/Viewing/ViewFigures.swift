@@ -1,9 +1,9 @@
 import ByteCoding
 import MediaTypes
 
-/// What one second of viewing was like.
+/// The figures of one second of viewing.
 struct ViewSecond: Equatable {
-    /// What the viewer does.
+    /// The viewer's state.
     enum State: String {
         case connecting, playing, waiting
     }
@@ -15,7 +15,7 @@ struct ViewSecond: Equatable {
     var size: PictureSize?
     /// The bits of pictures and sound per second.
     var bitRate = BitRate(bitsPerSecond: 0)
-    /// Packets of pictures that were given up as lost.
+    /// Video packets that weren't retransmitted in time.
     var lostPackets = 0
     var freezes = 0
     /// The median time from the capture of a picture until it was decoded; nil if no picture has one.
@@ -35,7 +35,7 @@ struct ViewSecond: Equatable {
         }.text
     }
 
-    /// For people, in the order and the units of the page.
+    /// As text, in the order and the units of the page.
     var text: String {
         guard state == .playing else { return state.rawValue }
         var parts: [String] = []
@@ -53,10 +53,10 @@ struct ViewSecond: Equatable {
     }
 }
 
-/// Counts what is viewed, and sums it up once a second. A value without a clock.
+/// Sums up the received frames once a second. A value without a clock.
 struct ViewFigures {
     /// A picture that is this late after the one before it counts as a freeze if packets were lost meanwhile or if it
-    /// took as long to arrive. A screen that stands still isn't frozen.
+    /// took as long to arrive. A static screen isn't frozen.
     private static let freeze = Interval.milliseconds(200)
     /// As in the page: even if nothing changes, the capture sends a picture 2.5 s after the last one, whose delay
     /// does not count.
@@ -72,7 +72,7 @@ struct ViewFigures {
     private var delays: [Interval] = []
     private var begun: MonotonicTime
     private var connectedAt = MonotonicTime.distantFuture
-    /// What was lost on the current connection so far.
+    /// The packets that were lost on the current connection so far.
     private var lostPackets = 0
     private var hasLostSincePicture = false
     private var lastShown: MonotonicTime?
@@ -108,7 +108,7 @@ struct ViewFigures {
         guard let captured = frame.coded.captureTime, let delay else { return }
         let isKeepAlive = lastCapture.map { captured - $0 >= Self.keepAlive } ?? false
         lastCapture = captured
-        // A picture from before had to wait for us.
+        // A picture from before the connection waited at the host.
         guard !isKeepAlive, captured > connectedAt, now - connectedAt >= Self.clockTime else { return }
         delays.append(max(.zero, delay))
     }

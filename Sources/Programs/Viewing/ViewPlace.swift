@@ -29,11 +29,11 @@ public struct ViewPlace: Sendable {
         if lowercased.hasPrefix("rtsp://") {
             kind = .stream(text)
         } else if lowercased.hasPrefix("rtsps://") {
-            // An attacker on the path would get the token.
-            throw OutputSettingsError("rtsps isn't supported, because the server's certificate can't be verified")
+            // A man in the middle would get the token.
+            throw OutputSettingsError("rtsps can't be viewed, because the server's certificate can't be verified")
         } else if text.contains("://") {
             let scheme = text.prefix { $0 != ":" }
-            throw OutputSettingsError("\(scheme.prefix(20)) isn't supported; use http, https or rtsp")
+            throw OutputSettingsError("\(scheme.prefix(20)) can't be viewed; use http, https or rtsp")
         } else {
             kind = .recording(text)
         }

@@ -1,7 +1,7 @@
 import Ingest
 import MediaTypes
 
-/// Records what is viewed, as a host records a publisher: for `screenrelay replay`, `inspect` and `export`.
+/// Records the received frames as a host records a publisher: for `screenrelay replay`, `inspect` and `export`.
 struct ViewRecording {
     private let recorder: LinkRecorder
     private var pictures: PublicationRecording

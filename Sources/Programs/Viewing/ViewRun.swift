@@ -7,7 +7,7 @@ public import Threading
 import VideoDecoding
 
 /// Views one place until it ends, until its window is closed, or until told to stop: connects, decodes, shows, reports
-/// once a second, and connects again when a connection that has brought pictures is lost. For one thread, which
+/// once a second, and reconnects if a connection is lost after pictures have arrived. For one thread, which
 /// ``run()`` keeps.
 public final class ViewRun {
     /// How it is viewed.
@@ -41,7 +41,7 @@ public final class ViewRun {
 
     private let place: ViewPlace
     private let settings: Settings
-    /// A signalfd for what ends the program.
+    /// A signalfd of the signals that end the program.
     private let signals: Int32
     /// Writes a line; false if it can't be written.
     private let output: (String) -> Bool
@@ -85,7 +85,7 @@ public final class ViewRun {
             waitForEvents(&entries, until: min(reportDue, end, deadline))
             if takeSignal(from: signals) != nil { result = .done }
             if entries[1].isReady { connection?.inbox.wake.consume() }
-            // What follows a connection's end is not the next connection's.
+            // Events after a connection's end don't belong to the next connection.
             for event in connection?.inbox.take() ?? [] where result == nil && connection != nil {
                 result = handle(event)
             }
@@ -99,7 +99,7 @@ public final class ViewRun {
                 if !report(at: now) { result = result ?? .done }
             }
             if now >= end {
-                result = result ?? (figures.pictures > 0 ? ViewEnd.done : ViewEnd("no picture has come"))
+                result = result ?? (figures.pictures > 0 ? ViewEnd.done : ViewEnd("no picture has arrived"))
             }
         }
         connection?.close()
@@ -139,7 +139,7 @@ public final class ViewRun {
         return switch window.handleEvents() {
         case .open: nil
         case .closed: .done
-        case .lost: ViewEnd("the X server went away")
+        case .lost: ViewEnd("the connection to the X server was lost")
         }
     }
 
@@ -197,7 +197,7 @@ public final class ViewRun {
         connection = nil
         guard figures.pictures > 0, end.mayPass else { return end }
         log.warning("\(end.reason ?? "the connection has ended"); trying again")
-        // Many viewers that lose one host must not come back to it at once.
+        // Many viewers that lose one host must not reconnect all at once.
         phase = .waiting
         deadline = MonotonicTime.now() + wait + Interval.milliseconds(Int64.random(in: 0...250))
         wait = min(wait * 2, Self.maxWait)

@@ -15,7 +15,7 @@ import WebRTCPushing
 final class WHEPConnection: ViewConnection, PublishedFrameReceiver, Sendable {
     /// How long the server may be silent before another connection is tried: two requests, each sent at least twice.
     private static let timeout = Interval.milliseconds(2_500)
-    /// How long the server may take to learn of the end.
+    /// How long the server may take to answer the request that ends the session.
     private static let farewell = Interval.seconds(3)
 
     let inbox: Mailbox<ViewEvent>
@@ -122,7 +122,7 @@ final class WHEPConnection: ViewConnection, PublishedFrameReceiver, Sendable {
         connection?.join(until: .now() + Self.farewell)
     }
 
-    /// Ends the media. Returns the connection, which still has to tell the server.
+    /// Ends the media. Returns the connection, which still has to end the session at the server.
     private func finish() -> ServerConnection? {
         let (connection, session) = shared.withLock { shared in
             shared.isOver = true
@@ -134,7 +134,7 @@ final class WHEPConnection: ViewConnection, PublishedFrameReceiver, Sendable {
 }
 
 extension ViewEnd {
-    /// The end by a server's refusal. What makes another attempt useless is a wrong token or password.
+    /// The end because of the server's answer. With a wrong token or password, another attempt is useless.
     fileprivate init(of error: OutputError) {
         self.init("\(error)", error.isFinal ? .permission : .unavailable, mayPass: !error.isFinal)
     }

@@ -153,7 +153,7 @@ extension EndToEnd {
             try waitForPictures(RunningProgram("screenrelay", Self.command + [endpoint]))
         }
 
-        @Test("without --stats, a viewer without a window reports as text; it exits with 69 if no frame arrives in time")
+        @Test("without --stats, a viewer without a window reports as text; without a frame in time, it exits with 69")
         func reports() throws {
             let desktop = try SharedDesktop(size: Self.size)
             defer { desktop.stop() }

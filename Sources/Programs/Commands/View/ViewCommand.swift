@@ -9,7 +9,7 @@ import Viewing
 
 /// `screenrelay view`: shows a room, a stream or a recording without a browser.
 enum ViewCommand {
-    /// How each second is reported.
+    /// The format of the figures.
     private enum Statistics: String, CaseIterable, Sendable {
         case text, json
     }
@@ -26,12 +26,12 @@ enum ViewCommand {
             Option(
                 long: "stats", value: .required("FORMAT"),
                 help:
-                    "report each second on standard output: as text for people, or as json, one object per line "
+                    "report figures on standard output every second: as text, or as json, one object per line "
                     + "(default: text with --no-window, else nothing)",
                 choices: Statistics.allCases.map(\.rawValue)),
             Option(
                 long: "seconds", short: "s", value: .required("NUMBER"),
-                help: "end after this many seconds; the exit status is 69 if no picture has come (default: until "
+                help: "end after this many seconds; the exit status is 69 if no frame has arrived (default: until "
                     + "stopped)"),
             Option(
                 long: "track", short: "t", value: .required("NAME"),
@@ -39,8 +39,8 @@ enum ViewCommand {
             Option(
                 long: "record", value: .required("FILE"),
                 help:
-                    "record what arrives in this file, which must not exist yet, for 'screenrelay replay', 'inspect' "
-                    + "and 'export'"),
+                    "record the video and the sound in this file, which must not exist yet, for 'screenrelay replay', "
+                    + "'inspect' and 'export'"),
             EventLog.option(default: .warning),
         ],
         operands: Operands(
@@ -55,7 +55,7 @@ enum ViewCommand {
                 "Reports delay, frame rate, bit rate and losses once a second."),
             Example(
                 "screenrelay view --no-window --stats json --seconds 10 @link.txt",
-                "Ten seconds for a program; the token is in a file."),
+                "Reports ten seconds as JSON; the token is in a file."),
         ])
 
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {

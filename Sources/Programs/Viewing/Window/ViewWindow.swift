@@ -8,7 +8,7 @@ import MediaTypes
 ///
 /// For one thread, which waits for ``descriptor``. The window appears with the first picture.
 final class ViewWindow {
-    /// What has become of the window.
+    /// The state of the window after its events.
     enum State {
         case open
         /// The user has closed it.
@@ -55,7 +55,7 @@ final class ViewWindow {
         }
         guard WindowImage.isPossible(on: screen, setup) else {
             xcb_disconnect(connection)
-            throw ViewEnd("the X server at \(name) has no pixels of 32 bits; use --no-window", mayPass: false)
+            throw ViewEnd("the X server at \(name) doesn't use 32 bits per pixel; use --no-window", mayPass: false)
         }
         self.connection = connection
         root = screen.pointee.root
@@ -87,8 +87,8 @@ final class ViewWindow {
         needsDrawing = true
     }
 
-    /// Handles everything that the server has sent, and draws. Call it after each wait and each picture: answers to
-    /// other requests may bring events. A server that is too slow for all pictures gets the newest.
+    /// Handles all events that have arrived, and draws. Call it after each wait and each picture: xcb may read events
+    /// together with replies. A server that is too slow for all pictures gets the newest.
     func handleEvents() -> State {
         var needsClearing = false
         while let event = xcb_poll_for_event(connection) {

@@ -13,7 +13,7 @@ final class WindowImage {
     private let base: UnsafeMutableRawPointer
     /// The server's name for the shared memory; nil if there is none.
     private let segment: xcb_shm_seg_t?
-    /// The request whose reply tells that the server has drawn the image; nil if it has.
+    /// The request whose reply means that the server has drawn the image; nil if it has.
     private var request: UInt32?
 
     private var stride: Int { size.width * 4 }
@@ -80,7 +80,7 @@ final class WindowImage {
     }
 
     /// Draws `picture`, which has this image's size, with its top left corner at a place of the window; parts outside
-    /// of the window are cut off. Only if the image ``isDrawn()``.
+    /// the window are cut off. Only if the image ``isDrawn()``.
     func draw(_ picture: I420Picture, on window: xcb_window_t, _ context: xcb_gcontext_t, x: Int, y: Int) {
         guard picture.size == size, I420ToBGRX.write(picture, to: base, stride: stride) else { return }
         let format = UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue)

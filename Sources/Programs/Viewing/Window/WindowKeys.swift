@@ -30,7 +30,7 @@ struct WindowKeys {
                 count: Int(xcb_get_keyboard_mapping_keysyms_length(reply))))
     }
 
-    /// What the key with this code does, with Shift or without: some keyboards have digits only with it.
+    /// The action of the key with this code, with or without Shift: some keyboards have digits only with it.
     func action(of code: UInt8) -> Action? {
         guard code >= first, levels > 0 else { return nil }
         let start = Int(code - first) * levels
@@ -47,7 +47,7 @@ struct WindowKeys {
     }
 }
 
-/// The names of what the window and its manager tell each other.
+/// The atoms of the window's messages to and from the window manager.
 struct WindowAtoms {
     let protocols: xcb_atom_t
     let deleteWindow: xcb_atom_t

@@ -8,8 +8,8 @@ struct Embedding {
     /// The path of the script for these pages.
     static let scriptPath = "/embed.js"
 
-    /// - Parameter origins: as users write them. What isn't an origin is left out, because it could change the rest of
-    ///   the policy.
+    /// - Parameter origins: as users write them. Text that isn't an origin is ignored, because it could change the rest
+    ///   of the policy.
     init(origins: [String]) {
         self.origins = origins.compactMap { Self.origin($0) }
     }
@@ -20,7 +20,7 @@ struct Embedding {
     /// The directive of Content-Security-Policy for all of the page's files.
     var policy: String { "frame-ancestors \(isAllowed ? origins.joined(separator: " ") : "'none'")" }
 
-    /// The headers that let a page of `origin` load the script, if it may show ours.
+    /// The headers that allow a page of `origin` to load the script, if it may show ours.
     func scriptHeaders(for origin: RequestOrigin) -> HTTPHeaders {
         switch origin {
         case .allowed(let origin) where origins.contains(origin.lowercased()),
@@ -73,7 +73,7 @@ extension Embedding {
         return .json(200, answer.jsonLine)
     }
 
-    /// The header that leads from the page to this answer.
+    /// The page's header with the address of this answer.
     func discovery(for exchange: HTTPExchange) -> HTTPHeaders {
         guard let host = Authority(exchange.header("Host") ?? "") else { return [] }
         let page = Self.page(of: exchange, on: host)
@@ -86,7 +86,7 @@ extension Embedding {
         return "\(exchange.isSecured ? "https" : "http")://\(host.host)\(port)/"
     }
 
-    /// The part of a link behind `#`, which may be empty; nil unless the link is one of `host`.
+    /// The part of a link after `#`, which may be empty; nil unless the link is one of `host`.
     private static func fragment(of url: String, on host: Authority) -> Substring? {
         guard let scheme = ["https://", "http://"].first(where: { url.hasPrefix($0) }) else { return nil }
         let rest = url.dropFirst(scheme.count)

@@ -15,7 +15,7 @@ style.replaceSync(`
  *
  * | type      | detail                                          | when |
  * |-----------|-------------------------------------------------|------|
- * | `state`   | `{state, source, width, height}`                | what the frame shows has changed |
+ * | `state`   | `{state, source, width, height}`                | the state, the source or the size has changed |
  * | `playing` | as of `state`                                   | the video has begun, or continues after a break |
  * | `ended`   | as of `state`                                   | sharing has ended; it may begin again |
  *
@@ -63,7 +63,7 @@ class ScreenRelay extends HTMLElement {
   }
 
   attributeChangedCallback(name, before, value) {
-    // With the same link again, the frame stays as it is, and has nothing new to tell.
+    // With the same link, the frame isn't loaded again, and sends no further message.
     if (value === before) return;
     if (name === "title") {
       this.#frame.title = value || "Shared screen";

@@ -1,4 +1,4 @@
-// The link of this page for others, in the panel of people: to copy, and as a QR code.
+// The page's invite link in the panel of people, to copy and as a QR code.
 
 import { element, setText } from "../element.js";
 import { words } from "./invitewords.js";

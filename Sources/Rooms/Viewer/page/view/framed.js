@@ -1,9 +1,9 @@
-// The page in a frame of another page (`--embed-in`): what it tells that page.
+// The page in a frame of another page (`--embed-in`), and its messages to that page.
 
 /** Whether the page is in a frame. It only shows the screen then, and offers neither to present nor to invite. */
 export const isFramed = window.parent !== window;
 
-/** Tells the page around the frame what is shown (`Protocol/http.md`, "Embedding"). */
+/** Reports the state to the page around the frame (`Protocol/http.md`, "Embedding"). */
 export class FrameNews {
   #parent;
   #last = "";
