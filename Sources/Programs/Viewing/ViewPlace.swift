@@ -30,10 +30,10 @@ public struct ViewPlace: Sendable {
             kind = .stream(text)
         } else if lowercased.hasPrefix("rtsps://") {
             // A man in the middle would get the token.
-            throw OutputSettingsError("rtsps can't be viewed, because the server's certificate can't be verified")
+            throw OutputSettingsError("rtsps isn't supported, because the server's certificate can't be verified")
         } else if text.contains("://") {
             let scheme = text.prefix { $0 != ":" }
-            throw OutputSettingsError("\(scheme.prefix(20)) can't be viewed; use http, https or rtsp")
+            throw OutputSettingsError("\(scheme.prefix(20)) isn't supported; use http, https or rtsp")
         } else {
             kind = .recording(text)
         }
