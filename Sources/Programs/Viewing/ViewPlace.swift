@@ -27,6 +27,11 @@ public struct ViewPlace: Sendable {
         }
         guard track == nil else { throw OutputSettingsError("a track can only be chosen with an invite link") }
         if lowercased.hasPrefix("rtsp://") {
+            let authority = text.dropFirst("rtsp://".count).prefix { $0 != "/" && $0 != "?" }
+            let host = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+            guard !host.isEmpty, !host.hasPrefix(":") else {
+                throw OutputSettingsError("the address names no host; write it like rtsp://HOST:PORT/PATH")
+            }
             kind = .stream(text)
         } else if lowercased.hasPrefix("rtsps://") {
             // A man in the middle would get the token.

@@ -77,7 +77,7 @@ public final class ViewRun {
         let begun = MonotonicTime.now()
         let end = settings.duration.map { begun + $0 } ?? .distantFuture
         var reportDue = begun + .seconds(1)
-        var result = openWindow() ?? open()
+        var result = open()
         while result == nil {
             var entries = [
                 pollfd(signals), pollfd(connection?.inbox.wake.descriptor ?? -1), pollfd(window?.descriptor ?? -1),
@@ -119,8 +119,9 @@ public final class ViewRun {
 
     // MARK: The window
 
+    /// Opens the window, once there is something to show: a missing file or host is reported before a missing display.
     private func openWindow() -> ViewEnd? {
-        guard settings.showsWindow else { return nil }
+        guard settings.showsWindow, window == nil else { return nil }
         do throws(ViewEnd) {
             window = try ViewWindow(display: settings.display)
             return nil
@@ -181,7 +182,7 @@ public final class ViewRun {
             (phase, deadline) = (.playing, .distantFuture)
             figures.connected(at: now)
             recording = settings.recorder.map { ViewRecording($0, at: now) }
-            return nil
+            return openWindow()
         case .frame(let frame): return show(frame)
         case .gap:
             gate.close()

@@ -13,7 +13,9 @@ extension EndToEnd {
         static let mistakes = [
             Mistake("screenrelay shar", 64, says: "'shar'", "did you mean share?"),
             Mistake("screenrelay view --no-window --display :7 a.srr", 64, says: "--display :7", "--no-window"),
-            Mistake("screenrelay view --display :9999 a.srr", 69, says: ":9999", "--no-window"),
+            Mistake("screenrelay view --display :9999 a.srr", 66, says: "'a.srr' does not exist"),
+            Mistake("screenrelay view --display :9999 http:///#screen,t", 64, says: "LINK", "http://HOST:PORT"),
+            Mistake("screenrelay view --display :9999 rtsp:///screen", 64, says: "LINK", "rtsp://HOST"),
             Mistake("screenrelay view --no-window ftp://a/b", 64, says: "ftp", "rtsp"),
             Mistake("screenrelay view --no-window rtsps://a/b", 64, says: "rtsps", "certificate"),
             Mistake("screenrelay view --no-window --track t a.srr", 64, says: "track", "invite link"),

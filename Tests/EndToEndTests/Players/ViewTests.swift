@@ -189,8 +189,17 @@ extension EndToEnd {
                 let token = try #require(link.split(separator: ",").last)
                 #expect(!run.errorOutput.contains(token))
             }
-            let file = try CommandLineRun(["screenrelay"] + Self.command + [desktop.folder.file("none.srr")])
+            let none = desktop.folder.file("none.srr")
+            let file = try CommandLineRun(["screenrelay"] + Self.command + [none])
             #expect(file.status == .exited(66))
+            // The same with a window, before its display is opened.
+            for (link, code) in [(none, 66), (desktop.link + "x", 77), (nobody, 69)] as [(String, Int32)] {
+                let run = try CommandLineRun(["screenrelay", "view", "--display", ":9999", link])
+                #expect(run.status == .exited(code), "\(run.errorOutput)")
+                #expect(run.errorLine?.contains("X server") == false, "\(run.errorOutput)")
+            }
+            let run = try CommandLineRun(["screenrelay", "view", "--display", ":9999", desktop.link])
+            #expect(run.status == .exited(69) && run.errorLine?.contains("no X server at :9999") == true)
         }
 
         @Test("a viewer reconnects to a host that is killed and restarted", .timeLimit(.minutes(5)))
