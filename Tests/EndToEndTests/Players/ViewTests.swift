@@ -84,34 +84,98 @@ extension EndToEnd {
             #expect(givenUp < lost / 2, "\(givenUp) of \(lost) packets")
         }
 
-        @Test(
-            "the sound is played and recorded, and not played with --mute", .timeLimit(.minutes(5)),
-            .enabled(if: PulseServer.isAvailable && builtProgram("screenrelay-sound") != nil))
-        func sound() throws {
-            let folders = try [TemporaryFolder(), TemporaryFolder()]
-            let (shared, heard) = try (PulseServer(in: folders[0]), PulseServer(in: folders[1]))
-            let desktop = try SharedDesktop(
-                options: ["--sound", "desktop"], size: Self.size, prefix: ["env", "PULSE_SERVER=\(shared.address)"])
-            defer { desktop.stop() }
-            let player = try shared.playTone()
-            let screen = try VirtualScreen(Self.size)
-            defer { screen.close() }
-            func view(_ options: [String]) throws -> RunningProgram {
+        /// A share with a tone, and another server of sound that viewers play on.
+        private final class Listening {
+            let desktop: SharedDesktop
+            let folder: TemporaryFolder
+            private let shared: PulseServer
+            private let heard: PulseServer
+            private let screen: VirtualScreen
+            private var player: ChildProcess?
+
+            static var isPossible: Bool { PulseServer.isAvailable && builtProgram("screenrelay-sound") != nil }
+
+            init(_ options: [String] = []) throws {
+                folder = try TemporaryFolder()
+                shared = try PulseServer(in: TemporaryFolder())
+                heard = try PulseServer(in: folder)
+                desktop = try SharedDesktop(
+                    options: ["--sound", "desktop"] + options, size: ViewTests.size,
+                    prefix: ["env", "PULSE_SERVER=\(shared.address)"])
+                screen = try VirtualScreen(ViewTests.size)
+                try restartTone()
+            }
+
+            deinit {
+                desktop.stop()
+                screen.close()
+            }
+
+            /// Plays the shared tone for another minute.
+            func restartTone() throws {
+                player?.stop(within: .zero)
+                player = try shared.playTone()
+            }
+
+            func view(_ words: String...) throws -> RunningProgram {
                 try RunningProgram(
-                    "screenrelay", ["view", "--display", screen.name, "--stats", "json"] + options + [desktop.link],
+                    "screenrelay", ["view", "--display", screen.name, "--stats", "json"] + words,
                     prefix: ["env", "PULSE_SERVER=\(heard.address)"])
             }
-            let muted = try view(["--mute"])
+
+            /// The amplitude of the tone that viewers play in the next half second.
+            func amplitude() throws -> Double { try ToneFit(440, in: heard.recorded()).amplitude }
+        }
+
+        @Test(
+            "the sound is played and recorded, and not played with --mute", .timeLimit(.minutes(5)),
+            .enabled(if: Listening.isPossible))
+        func sound() throws {
+            let listening = try Listening()
+            let link = listening.desktop.link
+            let muted = try listening.view("--mute", link)
             try waitForPictures(muted)
-            let silence = try heard.recorded()
-            #expect(ToneFit(440, in: silence).amplitude < 0.01)
+            #expect(try listening.amplitude() < 0.01)
             muted.stop()
-            let file = folders[1].file("seen.srr")
-            let viewer = try view(["--record", file])
-            try eventually("the tone", holds: { try ToneFit(440, in: heard.recorded()).amplitude > 0.3 })
-            #expect(viewer.stop() == .exited(0) && player.poll() == nil)
+            let file = listening.folder.file("seen.srr")
+            let viewer = try listening.view("--record", file, link)
+            try eventually("the tone", holds: { try listening.amplitude() > 0.3 })
+            #expect(viewer.stop() == .exited(0))
             let summary = try CommandLineRun(["screenrelay", "inspect", "--summary", file])
             #expect(summary.output.contains(" packets with "), "\(summary.output)")
+        }
+
+        @Test(
+            "the sound of an RTSP stream and of a recording is played", .timeLimit(.minutes(5)),
+            .enabled(if: Listening.isPossible))
+        func soundOfOtherPlaces() throws {
+            let listening = try Listening(["--rtsp", "0"])
+            let stream = try listening.view(try rtspAddress(of: listening.desktop))
+            try eventually("the stream's tone", holds: { try listening.amplitude() > 0.2 })
+            #expect(stream.stop() == .exited(0))
+            try eventually("silence", holds: { try listening.amplitude() < 0.01 })
+
+            try listening.restartTone()
+            let file = listening.folder.file("seen.srr")
+            let words = ["screenrelay"] + Self.command + ["--seconds", "8", "--record", file, listening.desktop.link]
+            let recorded = try CommandLineRun(words)
+            #expect(recorded.status == .exited(0), "\(recorded.errorOutput)")
+            var played = try listening.view(file)
+            try eventually(
+                "the recording's tone",
+                holds: {
+                    // A slow machine may need another try.
+                    if played.child.poll() != nil { played = try listening.view(file) }
+                    return try listening.amplitude() > 0.2
+                })
+        }
+
+        /// The address of the shared screen over RTSP, as the host prints it.
+        private func rtspAddress(of desktop: SharedDesktop) throws -> String {
+            let line = try eventually("the RTSP address") {
+                desktop.host.output.split(separator: "\n").first { $0.contains("rtsp://") }
+            }
+            return try #require(line.split(separator: " ").last).description
         }
 
         @Test("a recording can be viewed, inspected and exported")
@@ -138,10 +202,7 @@ extension EndToEnd {
         func addresses() throws {
             let desktop = try SharedDesktop(options: ["--rtsp", "0"], size: Self.size)
             defer { desktop.stop() }
-            let line = try eventually("the RTSP address") {
-                desktop.host.output.split(separator: "\n").first { $0.contains("rtsp://") }
-            }
-            let url = try #require(line.split(separator: " ").last).description
+            let url = try rtspAddress(of: desktop)
             let second = try waitForPictures(RunningProgram("screenrelay", Self.command + [url]))
             #expect(second["width"].int == 320 && second["height"].int == 240 && second["delay"].isNull)
             let refused = try CommandLineRun(["screenrelay"] + Self.command + [url.replacing("@", with: "x@")])
