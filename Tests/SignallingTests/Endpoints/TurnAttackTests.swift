@@ -146,6 +146,22 @@ struct TurnAttackTests {
         withExtendedLifetime(bob) {}
     }
 
+    @Test("messages without effect are counted, and limited like any others")
+    func useless() throws {
+        let server = try RunningServer.withTurns(publishing)
+        let eve = try Visitor(server, "audience", "Eve")
+        let before = try server.ignoredMessages()
+        let actions = ["leave", "pass", "allow", "decline", "end", "grant"]
+        for action in actions { try eve.send(action, eve.id) }
+        #expect(try eve.hearsNoTurn())
+        #expect(try server.ignoredMessages() == before + actions.count)
+        try eve.send("ask")
+        #expect(try eve.nextTurn() == "asked")
+        #expect(try server.ignoredMessages() == before + actions.count)
+        for _ in 0..<150 { try eve.send("ask") }
+        try eventually("the end", holds: { try eve.client.next() == .close(1008) })
+    }
+
     @Test("any number of requests leaves the presenter in the list, and lists are sent at most once per second")
     func flood() throws {
         let server = try RunningServer.withTurns(publishing)

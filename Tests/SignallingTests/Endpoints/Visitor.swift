@@ -1,4 +1,6 @@
 import Foundation
+import Synchronization
+import TestSupport
 import Testing
 
 @testable import Signalling
@@ -119,4 +121,15 @@ extension RunningServer {
         let answer = try request("GET", "/api/rooms", ["Authorization": "Bearer master"])
         return try RoomsDocument(json: answer.text).rooms[0].members.filter { $0.kind == "viewer" }.map(\.turn)
     }
+
+    /// How many messages of members had no effect so far.
+    func ignoredMessages() throws -> Int {
+        let answer = Answer()
+        server.countIgnored { count in answer.count.withLock { $0 = count } }
+        return try eventually("the count") { answer.count.withLock { $0 } }
+    }
+}
+
+private final class Answer: Sendable {
+    let count = Mutex<Int?>(nil)
 }

@@ -176,6 +176,12 @@ public final class SignallingServer: Sendable {
         running?.thread.post { _ in answer() }
     }
 
+    /// Passes the number of members' messages that had no effect so far to `completion`, on the signalling thread. Never
+    /// calls it if the server isn't running.
+    func countIgnored(_ completion: @escaping @Sendable (Int) -> Void) {
+        running?.thread.post { completion($0.skyRTC.rooms.directory.ignoredEvents) }
+    }
+
     /// Sends an event to all readers of the events of `/api`. `event` is one JSON object.
     public func tell(event: String) {
         post { $0.administration.tell(event) }
