@@ -100,7 +100,8 @@ final class Rig {
             hasTransportNumbers: hasTransportNumbers, red: red, checksPictures: checksPictures)
         peer.viewer.check()
         for _ in 0..<100 where !(peer.session.isConnected && peer.viewer.isConnected) { run(for: .milliseconds(5)) }
-        try #require(peer.session.isConnected && peer.viewer.isConnected, "no connection: \(peer.session.end ?? "-")")
+        let end = peer.session.end?.description ?? "-"
+        try #require(peer.session.isConnected && peer.viewer.isConnected, "no connection: \(end)")
         return peer
     }
 

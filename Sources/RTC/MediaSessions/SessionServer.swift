@@ -48,10 +48,19 @@ public protocol SessionServer: Sendable {
     func statistics(of session: MediaSessionID) -> PeerStatistics?
 }
 
-/// Reasons for which the media layer ends a session, as text.
-public enum SessionEnd {
+/// Why the media layer has ended a session.
+public enum SessionEnd: Sendable, Hashable, CustomStringConvertible {
     /// The peer has closed the connection (DTLS's close_notify).
-    public static let byPeer = "the peer closed the connection"
+    case byPeer
+    /// The session was closed, was lost or has failed, for this reason in words.
+    case other(String)
+
+    public var description: String {
+        switch self {
+        case .byPeer: "the peer closed the connection"
+        case .other(let reason): reason
+        }
+    }
 }
 
 /// A session's number in its media server; never reused.

@@ -52,7 +52,7 @@ final class PublishingRig {
             rtxPayloadType: rtxPayloadType, now: now)
         publisher.check()
         for _ in 0..<100 where !(session.isConnected && publisher.isConnected) { run(for: .milliseconds(5)) }
-        try #require(session.isConnected && publisher.isConnected, "no connection: \(session.end ?? "-")")
+        try #require(session.isConnected && publisher.isConnected, "no connection: \(session.end?.description ?? "-")")
     }
 
     private static let local = LocalDescription(

@@ -39,8 +39,8 @@ struct ViewingTests {
     private func watch(client: String?, _ ending: Ending) throws -> MediaSessionID {
         let offer = viewer.offerToView()
         let opened = try host.open(offer: offer.text, from: client, watching: WatchedSource(video: hub)) { _ in }
-        return try viewer.view(offer, answer: opened.answer, to: collector) { _, reason in
-            ending.reason.withLock { $0 = reason }
+        return try viewer.view(offer, answer: opened.answer, to: collector) { _, end in
+            ending.reason.withLock { $0 = end.description }
         }
     }
 

@@ -136,10 +136,10 @@ final class RoomPublishing: TrackPublishing {
         onEnd: @escaping @Sendable (String) -> Void
     ) throws(PublishingError) -> (session: OpenedSession, answersKeyFrameRequests: Bool) {
         do throws(MediaSessionError) {
-            return try media.publish(offer: sdp, to: source) { [weak self] id, reason in
-                source.end(reason: presenter?.text(ofSessionEnd: reason) ?? reason)
+            return try media.publish(offer: sdp, to: source) { [weak self] id, end in
+                source.end(reason: presenter?.text(ofSessionEnd: end) ?? end.description)
                 self?.ended(id)
-                onEnd(reason)
+                onEnd(end.description)
             }
         } catch {
             throw .offer(error)

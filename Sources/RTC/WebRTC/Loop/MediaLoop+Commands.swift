@@ -54,7 +54,7 @@ extension MediaLoop {
     }
 
     private func add(
-        _ parameters: SessionParameters, _ role: SessionRole, _ callback: @escaping @Sendable (String) -> Void,
+        _ parameters: SessionParameters, _ role: SessionRole, _ callback: @escaping @Sendable (SessionEnd) -> Void,
         now: MonotonicTime
     ) {
         let session = PeerSession(parameters, role: role, context: context, sink: self, now: now)
@@ -69,7 +69,7 @@ extension MediaLoop {
     /// Answers a command that was posted after the end of the media thread.
     func refuse(_ command: MediaCommand) {
         switch command {
-        case .open(_, _, let callback), .publish(_, _, let callback): callback(Self.ending)
+        case .open(_, _, let callback), .publish(_, _, let callback): callback(.other(Self.ending))
         case .expectAnswer(_, _, let giveUp): giveUp(Self.ending)
         case .openFrameViewer(let request): request.onEnd(Self.ending)
         case .close, .restartICE, .candidates, .stunServers, .setPlayoutDelay, .watchPointer, .enableKeepalive,

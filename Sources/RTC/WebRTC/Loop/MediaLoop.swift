@@ -126,7 +126,7 @@ final class MediaLoop {
         // The sessions hold a reference to this object as their sink, so any that is not released would keep the socket
         // open.
         stalled.removeAll()
-        for session in sessions.all { sessions.remove(session)?(Self.ending) }
+        for session in sessions.all { sessions.remove(session)?(.other(Self.ending)) }
         for id in frameViewers.keys { endFrameViewer(id, Self.ending) }
         for offer in unanswered.values { offer.giveUp(Self.ending) }
         shareStatistics(now: MonotonicTime.now())
@@ -203,9 +203,9 @@ final class MediaLoop {
         closeStreams(of: session)
         session.watched?.leave()
         record.ended.add(session.statistics)
-        lines(of: session.ice.selectedPair.current?.peer.host ?? "").info(
-            "\(session.title) left: \(session.end ?? "closed")")
-        onEnd?(session.end ?? "closed")
+        let end = session.end ?? .other("closed")
+        lines(of: session.ice.selectedPair.current?.peer.host ?? "").info("\(session.title) left: \(end)")
+        onEnd?(end)
         // Its tracks may return to 4:4:4 some time after it, and nothing may wake the thread again soon.
         chromaDeadline = .zero
         nextRateDecision = .zero

@@ -18,7 +18,7 @@ struct SessionTable {
     }
 
     private var sessions: [MediaSessionID: PeerSession] = [:]
-    private var onEnd: [MediaSessionID: @Sendable (String) -> Void] = [:]
+    private var onEnd: [MediaSessionID: @Sendable (SessionEnd) -> Void] = [:]
     private var byUfrag: [String: PeerSession] = [:]
     private var byPeer: SessionsByAddress
     /// Each session at the index that is its ``PeerSession/slot``; nil at free ones.
@@ -45,7 +45,7 @@ struct SessionTable {
 
     /// Adds a session. When it is over, `callback` is to be called with the reason.
     mutating func add(
-        _ session: PeerSession, now: MonotonicTime, onEnd callback: @escaping @Sendable (String) -> Void
+        _ session: PeerSession, now: MonotonicTime, onEnd callback: @escaping @Sendable (SessionEnd) -> Void
     ) {
         sessions[session.id] = session
         for ufrag in session.ice.localUfrags { byUfrag[ufrag] = session }
@@ -71,7 +71,7 @@ struct SessionTable {
     }
 
     /// Removes a session, and returns the callback to call with the reason.
-    mutating func remove(_ session: PeerSession) -> (@Sendable (String) -> Void)? {
+    mutating func remove(_ session: PeerSession) -> (@Sendable (SessionEnd) -> Void)? {
         sessions[session.id] = nil
         for ufrag in session.ice.localUfrags { byUfrag[ufrag] = nil }
         byPeer.remove(session)

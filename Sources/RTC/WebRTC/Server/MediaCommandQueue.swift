@@ -6,7 +6,7 @@ import Threading
 
 /// A command from another thread to a media thread.
 enum MediaCommand: Sendable {
-    case open(SessionParameters, [WatchedTrack], onEnd: @Sendable (String) -> Void)
+    case open(SessionParameters, [WatchedTrack], onEnd: @Sendable (SessionEnd) -> Void)
     /// Waits for the answer to the session's offer: calls `giveUp` at `deadline`, unless the session is opened before.
     case expectAnswer(MediaSessionID, deadline: MonotonicTime, giveUp: @Sendable (String) -> Void)
     case restartICE(MediaSessionID, ICEAgent)
@@ -14,7 +14,7 @@ enum MediaCommand: Sendable {
     case candidates(MediaSessionID, [RemoteCandidate])
     /// The addresses of STUN servers that were looked up.
     case stunServers([STUNServerName: [TransportAddress]])
-    case publish(SessionParameters, [Publication], onEnd: @Sendable (String) -> Void)
+    case publish(SessionParameters, [Publication], onEnd: @Sendable (SessionEnd) -> Void)
     case openFrameViewer(FrameRequest)
     case confirmPictures(MediaSessionID, through: UInt32)
     /// Sound for a viewer of whole pictures, or none.

@@ -10,13 +10,13 @@ extension MediaServer {
     ///
     /// - Parameters:
     ///   - receiver: receives its frames, on the media thread.
-    ///   - onEnd: called once on the media thread with the reason in words when the session is over.
+    ///   - onEnd: called once on the media thread with the reason when the session is over.
     /// - Returns: the session, and whether the publisher says that it sends a key frame on request.
     /// - Throws: ``MediaSessionError`` if the offer can't be read or sends nothing that can be received, or if there is
     ///   no room.
     public func publish(
         offer: String, to receiver: any PublishedFrameReceiver,
-        onEnd: @escaping @Sendable (MediaSessionID, String) -> Void
+        onEnd: @escaping @Sendable (MediaSessionID, SessionEnd) -> Void
     ) throws(MediaSessionError) -> (session: OpenedSession, answersKeyFrameRequests: Bool) {
         let loop = group.loopForNewSession()
         let local = localDescription(in: loop, sending: [])
@@ -48,12 +48,12 @@ extension MediaServer {
     /// - Parameters:
     ///   - offer: the offer of this server; each offer serves for one session.
     ///   - receiver: receives the server's frames, on the media thread.
-    ///   - onEnd: called once on the media thread with the reason in words when the session is over.
+    ///   - onEnd: called once on the media thread with the reason when the session is over.
     /// - Throws: ``MediaSessionError`` if the answer can't be read or sends nothing that can be received, or if there
     ///   is no room.
     public func view(
         _ offer: ViewingOffer, answer: String, to receiver: any PublishedFrameReceiver,
-        onEnd: @escaping @Sendable (MediaSessionID, String) -> Void
+        onEnd: @escaping @Sendable (MediaSessionID, SessionEnd) -> Void
     ) throws(MediaSessionError) -> MediaSessionID {
         let media: NegotiatedMedia
         do {
@@ -68,16 +68,16 @@ extension MediaServer {
     /// Begins a session in `loop` that receives `publications`.
     private func receive(
         _ publications: [Publication], in loop: Int, local: LocalDescription, media: NegotiatedMedia,
-        onEnd: @escaping @Sendable (MediaSessionID, String) -> Void
+        onEnd: @escaping @Sendable (MediaSessionID, SessionEnd) -> Void
     ) throws(MediaSessionError) -> MediaSessionID {
         let id = try nextID(in: loop)
         let parameters = try self.parameters(of: id, local: local, media: media)
         let isPosted = post(
             .publish(
                 parameters, publications,
-                onEnd: { [weak self] reason in
+                onEnd: { [weak self] end in
                     self?.ended(id)
-                    onEnd(id, reason)
+                    onEnd(id, end)
                 }), to: id)
         guard isPosted else {
             ended(id)

@@ -154,9 +154,9 @@ public final class MediaServer: SessionServer {
         let isPosted = post(
             .open(
                 parameters, tracks,
-                onEnd: { reason in
+                onEnd: { end in
                     leave()
-                    onEnd(reason)
+                    onEnd(end.description)
                 }), to: id)
         guard isPosted else {
             leave()

@@ -22,7 +22,7 @@ final class PeerSession {
     /// The peer's addresses, and the path to it.
     var ice: SessionICE
     /// The reason that the session is over; nil while it isn't.
-    private(set) var end: String?
+    private(set) var end: SessionEnd?
     /// The time at which ``advance(now:)`` must be called even if nothing arrives.
     private(set) var deadline: MonotonicTime
     /// Whether the session is connected, so that media can flow.
@@ -193,9 +193,8 @@ final class PeerSession {
         finish(reason)
     }
 
-    private func finish(_ reason: String) {
-        if end == nil { end = reason }
-    }
+    private func finish(_ reason: String) { finish(.other(reason)) }
+    private func finish(_ end: SessionEnd) { if self.end == nil { self.end = end } }
 
     /// Asks the peer about once a second whether it is there, and ends once it has been silent for `timeout`. Calls
     /// `onConnect` when the session is connected.
@@ -256,7 +255,7 @@ final class PeerSession {
             } catch {
                 finish("SRTP: \(error)")
             }
-        case .closed: finish(SessionEnd.byPeer)
+        case .closed: finish(.byPeer)
         case .failed(let error): finish("DTLS: \(error)")
         case .handshaking, nil: break
         }

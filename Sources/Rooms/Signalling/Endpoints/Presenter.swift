@@ -1,4 +1,4 @@
-import MediaSessions
+public import MediaSessions
 
 /// A member of a room who sends a track from our page, as it is described to viewers.
 public struct Presenter: Sendable, Equatable {
@@ -46,10 +46,10 @@ public struct Presenter: Sendable, Equatable {
         }
     }
 
-    /// What viewers are told when the media layer has ended the session with `reason`. A page that stops sharing says
-    /// so before it closes the connection.
-    public func text(ofSessionEnd reason: String) -> String {
-        text(of: reason == SessionEnd.byPeer ? .closed : .lost)
+    /// What viewers are told when the media layer has ended the session. A page that stops sharing says so before it
+    /// closes the connection.
+    public func text(ofSessionEnd end: SessionEnd) -> String {
+        text(of: end == .byPeer ? .closed : .lost)
     }
 
     /// The tag of the presenter's track.
