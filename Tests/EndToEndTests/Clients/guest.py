@@ -44,7 +44,8 @@ async def main():
                 elif message["eventName"] == "_sound":
                     say("sound", sound=message["data"]["sound"])
                 elif message["eventName"] == "_turn":
-                    say("turn", turn=message["data"].get("turn"))
+                    data = message["data"]
+                    say("turn", turn=data.get("turn"), left=data.get("turnLeft"), wait=data.get("turnWait"))
         except websockets.ConnectionClosed:
             pass
         asking.cancel()

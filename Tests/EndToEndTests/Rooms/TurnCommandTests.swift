@@ -32,7 +32,7 @@ extension EndToEnd {
         func turns() throws {
             let host = try host(["--presenters"])
             let link = try host.printedLink()
-            let (ann, anna) = (try guest(link, "Ann"), try guest(link, "Anna"))
+            let (ann, anna, anni) = (try guest(link, "Ann"), try guest(link, "Anna"), try guest(link, "Anni"))
             func present(_ words: String...) throws -> CommandLineRun { try ask(["present"] + words, of: host) }
             func askToPresent(_ viewer: PythonClient, count: Int = 1) throws {
                 try viewer.tell("ask")
@@ -40,17 +40,19 @@ extension EndToEnd {
                     "the request",
                     holds: { try ask(["rooms"], of: host).output.ranges(of: "viewer (asked)").count == count })
             }
-            try askToPresent(anna.client)
+            try askToPresent(anni.client)
             var run = try present("allow", "Ann")
             #expect(run.status == .exited(69), "\(run.output)")
             #expect(run.errorOutput.contains("'Ann': no one of that name has asked to present"), "\(run.errorOutput)")
-            run = try present("decline", "Anna")
-            #expect(run.status == .exited(0) && run.output == "viewer Anna (127.0.0.1) may not present\n")
-            try anna.client.event("turn") { $0["turn"] as? String == "none" }
+            run = try present("decline", "Anni")
+            #expect(run.status == .exited(0) && run.output == "viewer Anni (127.0.0.1) may not present\n")
+            let declined = try anni.client.event("turn") { $0["turn"] as? String == "none" }
+            #expect(declined["wait"] as? Int == 30)
             try askToPresent(anna.client)
             run = try present("allow", String(anna.id.prefix(12)), "--for", "1h")
             #expect(run.status == .exited(0) && run.output == "viewer Anna (127.0.0.1) may present\n")
-            try anna.client.event("turn") { $0["turn"] as? String == "granted" }
+            let granted = try anna.client.event("turn") { $0["turn"] as? String == "granted" }
+            #expect(granted["left"] as? Int == 3600)
             #expect(try ask(["rooms"], of: host).output.contains("viewer (granted)"))
             run = try present("end", "anna")
             #expect(run.status == .exited(0) && run.output == "viewer Anna (127.0.0.1) no longer presents\n")
@@ -67,7 +69,7 @@ extension EndToEnd {
             try askToPresent(anna.client, count: 2)
             run = try present("allow", "an")
             #expect(run.status == .exited(64) && run.errorOutput.contains("'an' matches 2 people"))
-            withExtendedLifetime((ann, anna)) {}
+            withExtendedLifetime((ann, anna, anni)) {}
         }
 
         @Test("viewers can ask for the turn to present only with --presenters", arguments: [true, false])

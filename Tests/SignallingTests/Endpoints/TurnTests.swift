@@ -1,3 +1,4 @@
+import MediaTypes
 import Synchronization
 import TestSupport
 import Testing
@@ -141,9 +142,11 @@ struct TurnTests {
         #expect(try server.decide("decline", bob.id, seconds: "2") == 400)
         let start = ContinuousClock.now
         #expect(try server.decide("allow", bob.id, seconds: "2") == 204)
-        #expect(try bob.nextTurn() == "granted")
+        var told = try bob.next("_turn")
+        #expect(told["turn"] as? String == "granted" && told["turnLeft"] as? Int == 2)
         try bob.send("pass", cid.id)
-        #expect(try cid.nextTurn() == "granted")
+        told = try cid.next("_turn")
+        #expect(told["turn"] as? String == "granted" && (0...2).contains(told["turnLeft"] as? Int ?? -1))
         #expect(try bob.nextTurn() == "none")
         #expect(try server.present(cid) == 201)
         #expect(try cid.nextTurn() == "none")
@@ -192,19 +195,53 @@ struct TurnTests {
         withExtendedLifetime(bob) {}
     }
 
-    @Test("a page that goes on by another WebSocket keeps its turn")
+    @Test("a viewer whose request was declined is told how long it can't ask again; others can ask at once")
+    func askingAgain() throws {
+        #expect(SignallingLimits().askAgainTime == .seconds(30))
+        let server = try RunningServer.withTurns(publishing) {
+            $0.limits.askAgainTime = .seconds(4)
+            $0.limits.messagesPerSecond = 10_000
+        }
+        let bob = try Visitor(server, "audience", "Bob")
+        let cid = try Visitor(server, "audience", "Cid")
+        try bob.send("ask")
+        #expect(try bob.nextTurn() == "asked")
+        let start = ContinuousClock.now
+        #expect(try server.decide("decline", bob.id) == 204)
+        var told = try bob.next("_turn")
+        #expect(told["turn"] as? String == "none" && told["turnWait"] as? Int == 4)
+        let ignored = try server.ignoredMessages()
+        try bob.send("ask")
+        told = try bob.next("_turn")
+        #expect(told["turn"] as? String == "none" && (1...4).contains(told["turnWait"] as? Int ?? 0))
+        #expect(try server.ignoredMessages() == ignored + 1)
+        try cid.send("ask")
+        #expect(try cid.nextTurn() == "asked")
+        #expect(try server.turns() == [nil, "asked"])
+        try eventually(
+            "the end of the wait",
+            holds: {
+                try bob.send("ask")
+                return try bob.nextTurn() == "asked"
+            })
+        #expect(ContinuousClock.now - start >= .seconds(4))
+        withExtendedLifetime((bob, cid)) {}
+    }
+
+    @Test("a page that goes on by another WebSocket keeps its turn, and is told how much of it is left")
     func resuming() throws {
         let server = try RunningServer.withTurns(publishing)
         publishing.state.withLock { $0.isReceiving = true }
         let bob = try Visitor(server, "audience", "Bob")
-        try server.allow(bob)
+        try server.allow(bob, seconds: "3600")
         #expect(try server.present(bob) == 201)
         bob.client.raw.endSending()
         try bob.client.raw.waitForEnd()
         let again = try WebSocketClient(port: server.port)
         let key = "\"room\":\"desk,audience\",\"role\":\"viewer\""
         try again.send(event: "__join", "{\(key),\"resume\":\"\(bob.visit)\"}")
-        #expect(try again.next(event: "_peers")["turn"] as? String == "granted")
+        let peers = try again.next(event: "_peers")
+        #expect(peers["turn"] as? String == "granted" && (3000...3600).contains(peers["turnLeft"] as? Int ?? 0))
         #expect(try server.present(bob) == 201)
         withExtendedLifetime(again) {}
     }

@@ -1,4 +1,5 @@
 import Foundation
+import MediaTypes
 import Synchronization
 import TestSupport
 import Testing
@@ -76,14 +77,18 @@ struct Visitor {
 
 extension RunningServer {
     /// A host with the rooms "desk" and "attic", whose viewers have the token "audience", owners "secret", and
-    /// administrators "master".
-    static func withTurns(_ publishing: FakePublishing) throws -> RunningServer {
+    /// administrators "master". A viewer may ask again as soon as its request was declined.
+    static func withTurns(
+        _ publishing: FakePublishing, _ change: (inout SignallingConfiguration) -> Void = { _ in }
+    ) throws -> RunningServer {
         try RunningServer(media: CallingMedia()) {
             $0.publishing = publishing
             $0.acceptsTurnRequests = true
             let access = RoomAccess(viewing: "audience", presenting: "secret")
             $0.rooms = ["desk", "attic"].map { RoomConfiguration(name: $0, access: access) }
             $0.administration = Administration(token: "master", allowsNetwork: false)
+            $0.limits.askAgainTime = .zero
+            change(&$0)
         }
     }
 
@@ -108,10 +113,10 @@ extension RunningServer {
     }
 
     /// The visitor asks for the turn, and is allowed to present over `/api`.
-    func allow(_ visitor: Visitor) throws {
+    func allow(_ visitor: Visitor, seconds: String? = nil) throws {
         try visitor.send("ask")
         #expect(try visitor.nextTurn() == "asked")
-        let status = try decide("allow", visitor.id)
+        let status = try decide("allow", visitor.id, seconds: seconds)
         #expect(status == 204)
         #expect(try visitor.nextTurn() == "granted")
     }

@@ -118,3 +118,66 @@ test("screen readers announce how many ask and each change of our turn, but not 
   // Nothing to ask for.
   assert.equal(told(["_peers", { turn: "owner" }], ["_turn", {}]).own, null);
 });
+
+/** A clock and a timer that only the test moves on. */
+function clockOf(context) {
+  let time = 1000;
+  let timer = null;
+  context.mock.method(performance, "now", () => time);
+  context.mock.method(globalThis, "setTimeout", (action, delay) => {
+    timer = { action, due: time + delay };
+    return timer;
+  });
+  context.mock.method(globalThis, "clearTimeout", (one) => {
+    if (one === timer) timer = null;
+  });
+  return (seconds) => {
+    const end = time + seconds * 1000;
+    while (timer && timer.due <= end) {
+      const { action, due } = timer;
+      [time, timer] = [due, null];
+      action();
+    }
+    time = end;
+  };
+}
+
+test("the minutes that are left of our turn are shown, and spoken once", (context) => {
+  const pass = clockOf(context);
+  const { en } = presentWords;
+  const turns = told(["_peers", { turn: "none" }], ["_turn", { turn: "granted", turnLeft: 150 }]);
+  const { state, view } = shown(turns);
+  assert.equal(state.textContent, "You may present now. 3 min left.");
+  for (const [seconds, minutes] of [[29, 3], [1, 2], [59, 2], [1, 1], [59, 1]]) {
+    pass(seconds);
+    assert.equal(state.textContent, `${en.turn.granted} ${en.left(minutes)}`);
+    view.draw(turns, true);
+  }
+  assert.equal(view.spoken.textContent, "You may present now. 3 min left.");
+  pass(1);
+  assert.equal(state.textContent, en.turn.granted);
+  view.draw(told(["_peers", { turn: "granted", turnLeft: 60 }]), true);
+  assert.equal(state.textContent, `${en.turn.granted} ${en.left(1)}`);
+  view.draw(told(["_peers", { turn: "granted" }]), true);
+  assert.deepEqual([state.textContent, view.spoken.textContent], [en.turn.granted, en.turn.granted]);
+  assert.match(presentWords.zh.left(3), /3 分钟/);
+});
+
+test("who was declined reads how long to wait before asking again, also after asking too soon", (context) => {
+  const pass = clockOf(context);
+  const { en } = presentWords;
+  const turns = told(["_peers", { turn: "asked" }]);
+  const { state, own, view, acts } = shown(turns);
+  const declined = told(["_peers", { turn: "none" }], ["_turn", { turn: "none", turnWait: 30 }]);
+  view.draw(declined, false);
+  assert.equal(state.textContent, "Your request has ended. You can ask again in 30 s.");
+  pass(1);
+  assert.equal(state.textContent, `${en.ended.asked} ${en.again(29)}`);
+  own.dispatchEvent(new Event("click"));
+  assert.deepEqual(acts, [["ask"]]);
+  view.draw(told(["_peers", { turn: "none" }], ["_turn", { turn: "none", turnWait: 12 }]), false);
+  for (const { textContent } of [state, view.spoken]) assert.equal(textContent, `${en.ended.asked} ${en.again(12)}`);
+  pass(12);
+  assert.equal(state.textContent, en.ended.asked);
+  assert.match(presentWords.zh.again(12), /12 秒/);
+});

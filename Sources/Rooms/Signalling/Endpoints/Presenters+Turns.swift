@@ -14,9 +14,12 @@ extension Presenters {
         acceptsPublishers && acceptsTurnRequests && rooms.directory.hasPresenters(room)
     }
 
-    /// The turn of a viewer of `room` in one word, as its page is told it; nil if it can neither present nor ask.
-    func word(for turn: Turn?, in room: String) -> String? {
-        turn?.rawValue ?? (acceptsRequests(in: room) ? "none" : nil)
+    /// The turn of a viewer of `room`, as its page is told it.
+    func report(of viewer: RoomMember, in room: String) -> TurnReport {
+        let now = MonotonicTime.now()
+        if let turn = viewer.turn { return TurnReport(turn.rawValue, end: viewer.turnEnd, now: now) }
+        guard acceptsRequests(in: room) else { return TurnReport(nil, now: now) }
+        return TurnReport("none", mayAskFrom: viewer.mayAskFrom, now: now)
     }
 
     /// Whether the visit `visit` to `room` has the turn, so that it needs no presenters' token.
@@ -32,12 +35,17 @@ extension Presenters {
         if !member.mayPresent { end(member.id, .over) }
     }
 
-    /// Carries out a viewer's request. Returns false, and does nothing, if the viewer may not make it.
+    /// Carries out a viewer's request. Returns false, and changes nothing, if the viewer may not make it. One that asks
+    /// too soon after its request was declined is told how long to wait.
     func carryOut(_ request: TurnRequest, of viewer: RoomMember) -> Bool {
         guard let place = rooms.directory.place(of: viewer.id), place.role == .viewer else { return false }
         switch request {
         case .ask:
             guard viewer.turn == nil, acceptsRequests(in: place.room) else { return false }
+            guard viewer.mayAskFrom <= .now() else {
+                tellTurn(of: viewer, in: place.room)
+                return false
+            }
             set(.asked, of: viewer)
             log(of: viewer.address).info("room \(place.room): a viewer from \(viewer.address) asks to present")
         case .leave:
@@ -62,10 +70,13 @@ extension Presenters {
         guard let member = rooms[id], let place = rooms.directory.place(of: id), room == nil || place.room == room
         else { return false }
         switch decision {
-        case .allow, .decline:
+        case .allow:
             guard member.turn == .asked else { return false }
-            set(decision == .allow ? .granted : nil, of: member)
-            if decision == .allow { member.turnEnd = end }
+            set(.granted, of: member, until: end)
+        case .decline:
+            guard member.turn == .asked else { return false }
+            member.mayAskFrom = MonotonicTime.now() + askAgainTime
+            set(nil, of: member)
         case .end:
             guard member.mayPresent else { return false }
             endTurn(of: member, .over)
@@ -86,12 +97,17 @@ extension Presenters {
         }
     }
 
-    private func set(_ turn: Turn?, of member: RoomMember) {
+    private func set(_ turn: Turn?, of member: RoomMember, until end: MonotonicTime? = nil) {
         guard member.turn != turn else { return }
         member.turn = turn
-        let word = rooms.directory.place(of: member.id).flatMap { self.word(for: turn, in: $0.room) }
-        member.socket.send(SkyRTCReply(turn: word).text)
-        changed(around: member.id)
+        member.turnEnd = end
+        guard let room = rooms.directory.place(of: member.id)?.room else { return }
+        tellTurn(of: member, in: room)
+        changedRooms.insert(room)
+    }
+
+    private func tellTurn(of viewer: RoomMember, in room: String) {
+        viewer.socket.send(SkyRTCReply(turn: report(of: viewer, in: room)).text)
     }
 
     /// The member is no longer a viewer of `room`, or has joined it again under another name. `other` is the room that

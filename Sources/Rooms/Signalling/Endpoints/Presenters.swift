@@ -38,6 +38,8 @@ final class Presenters {
     let acceptsPublishers: Bool
     /// Whether viewers may ask for the turn.
     let acceptsTurnRequests: Bool
+    /// How long a viewer whose request was declined can't ask again.
+    let askAgainTime: Interval
     let log: LogRateLimiter
     /// The rooms in which a turn has changed since the last list of them was sent.
     var changedRooms: Set<String> = []
@@ -48,6 +50,7 @@ final class Presenters {
         (self.rooms, self.log) = (rooms, log)
         acceptsPublishers = configuration.publishing != nil
         acceptsTurnRequests = configuration.acceptsTurnRequests
+        askAgainTime = configuration.limits.askAgainTime
     }
 
     /// The member of `room` whose visit has the secret `visit`.

@@ -1,3 +1,4 @@
+import MediaTypes
 import Rooms
 
 /// A member's right to present, or its request for it.
@@ -8,6 +9,24 @@ enum Turn: String {
     case granted
     /// It has joined with the presenters' token: it may present, and decides about the turns of others.
     case owner
+}
+
+/// A viewer's turn to present, as its page is told it.
+struct TurnReport {
+    /// The turn in one word; nil if the viewer can neither present nor ask.
+    let word: String?
+    /// The seconds that are left of it; nil if it has no end.
+    let secondsLeft: Int?
+    /// The seconds until the viewer may ask again, because its request was declined; nil if it may ask.
+    let secondsToWait: Int?
+
+    init(_ word: String?, end: MonotonicTime? = nil, mayAskFrom: MonotonicTime = .zero, now: MonotonicTime) {
+        self.word = word
+        secondsLeft = end.map { Self.seconds(max(.zero, $0 - now)) }
+        secondsToWait = mayAskFrom > now ? Self.seconds(mayAskFrom - now) : nil
+    }
+
+    private static func seconds(_ interval: Interval) -> Int { Int(interval.seconds.rounded(.up)) }
 }
 
 /// A decision about a member's turn to present.

@@ -31,6 +31,8 @@ final class RoomMember {
     private(set) var turnSince = MonotonicTime.now()
     /// When a granted turn ends; nil if only a decision ends it.
     var turnEnd: MonotonicTime?
+    /// From when it may ask for the turn: its last request may have been declined a moment ago.
+    var mayAskFrom = MonotonicTime.zero
     /// Whether its last `__join` contained a password.
     var gavePassword = false
     /// Its media sessions, at most one for each track.

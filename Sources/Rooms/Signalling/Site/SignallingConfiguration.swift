@@ -203,6 +203,8 @@ public struct SignallingLimits: Sendable {
     /// How long a viewer whose WebSocket broke off may take to continue over another WebSocket. A page tries again
     /// after half a second, and its pictures continue meanwhile.
     public var returnTime = Interval.seconds(10)
+    /// How long a viewer whose request for the turn to present was declined can't ask again.
+    public var askAgainTime = Interval.seconds(30)
     /// The time between pings, and for each pong.
     public var pingTime = Interval.seconds(20)
     /// WebSocket messages per second on average; a burst may have twice as many.

@@ -32,6 +32,8 @@ struct SkyRTCReply: Encodable {
         var watching: [String]?
         var iceServers: [ClientICEServer]?
         var turn: String?
+        var turnLeft: Int?
+        var turnWait: Int?
         var on: Bool?
         var count: Int?
         var members: [Member]?
@@ -70,10 +72,10 @@ struct SkyRTCReply: Encodable {
     /// Creates a message of a room. The other values are for `_peers`: `tracks` are the tracks that a newcomer can
     /// watch, `page` is the version of our page, `iceServers` are the servers by which it may reach the others,
     /// `resumption` is the secret of a viewer who breaks off, `watching` are the tracks of which one who has gone on
-    /// still has a session, and `turn` is its turn to present; nil if it can neither present nor ask.
+    /// still has a session, and `turn` is a viewer's turn to present.
     init(
         _ message: RoomMessage, tracks: [TrackSummary] = [], page: String? = nil, iceServers: [ClientICEServer] = [],
-        resumption: String? = nil, watching: [TrackName]? = nil, turn: String? = nil
+        resumption: String? = nil, watching: [TrackName]? = nil, turn: TurnReport? = nil
     ) {
         (eventName, data) =
             switch message {
@@ -83,7 +85,8 @@ struct SkyRTCReply: Encodable {
                     Payload(
                         connections: .identifiers(connections.map(\.text)), you: you.text, host: host.text,
                         tracks: tracks, page: page, resume: resumption, watching: watching?.map(\.text),
-                        iceServers: iceServers.isEmpty ? nil : iceServers, turn: turn)
+                        iceServers: iceServers.isEmpty ? nil : iceServers, turn: turn?.word,
+                        turnLeft: turn?.secondsLeft, turnWait: turn?.secondsToWait)
                 )
             case .newPeer(let peer, let name): ("_new_peer", Payload(socketId: peer.text, name: name))
             case .removePeer(let peer): ("_remove_peer", Payload(socketId: peer.text))
@@ -162,10 +165,10 @@ struct SkyRTCReply: Encodable {
             })
     }
 
-    /// `_turn`, to a viewer: its turn to present has changed. Nil if it may not ask for it again.
-    init(turn: String?) {
+    /// `_turn`, to a viewer: its turn to present has changed, or it may not ask for it yet.
+    init(turn: TurnReport) {
         eventName = "_turn"
-        data = Payload(turn: turn)
+        data = Payload(turn: turn.word, turnLeft: turn.secondsLeft, turnWait: turn.secondsToWait)
     }
 
     /// `_turns`, to a viewer that may present: the members whose turns it decides about.

@@ -79,7 +79,7 @@ extension SkyRTCRooms {
         of member: RoomMember, in room: String, _ message: RoomMessage, watching: [TrackName]? = nil
     ) -> SkyRTCReply {
         let isViewer = rooms.directory.place(of: member.id)?.role == .viewer
-        let turn = isViewer ? presenters.word(for: member.turn, in: room) : nil
+        let turn = isViewer ? presenters.report(of: member, in: room) : nil
         return SkyRTCReply(
             message, tracks: rooms.summaries(of: room), page: ViewerFiles.version,
             iceServers: configuration.iceServers.forClient(), resumption: isViewer ? member.resumption : nil,

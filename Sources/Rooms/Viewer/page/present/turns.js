@@ -8,17 +8,16 @@ const MOST_LISTED = 50;
 export class Turns {
   /** Our own: "none", "asked", "granted" or "owner"; null in a room without presenters. */
   own = null;
+  /** When our turn ends, or when we may ask again: on the clock of `performance.now()`; NaN if that isn't limited. */
+  end = NaN;
   /** Those that we decide about, each with `id`, `name` (may be empty) and `turn`, in the order of their requests. */
   members = [];
 
   constructor(viewer) {
-    viewer.addEventListener("_peers", ({ detail }) => {
+    for (const type of ["_peers", "_turn"]) viewer.addEventListener(type, ({ detail }) => {
       this.own = typeof detail.turn === "string" ? detail.turn : null;
-      this.members = [];
-    });
-    viewer.addEventListener("_turn", ({ detail }) => {
-      this.own = typeof detail.turn === "string" ? detail.turn : null;
-      if (!this.mayPresent) this.members = [];
+      this.end = performance.now() + (detail.turnLeft ?? detail.turnWait) * 1000;
+      if (type === "_peers" || !this.mayPresent) this.members = [];
     });
     viewer.addEventListener("_turns", ({ detail }) => {
       const members = Array.isArray(detail.members) ? detail.members.slice(0, MOST_LISTED) : [];

@@ -14,6 +14,11 @@ export class TurnView {
   #action = "ask";
   /** Our last turn other than "none". */
   #former = null;
+  /** What the state says besides the time, and our turn with its end, whose news it is. */
+  #text = "";
+  #news = "";
+  #told = "";
+  #timer = null;
   /** The lines of the list, each by what it shows. */
   #lines = new Map();
   /** What screen readers say. It isn't in the panel, because they say nothing of what is hidden. */
@@ -30,17 +35,32 @@ export class TurnView {
   }
 
   /** `isSharing`: whether this page shares something. */
-  draw({ own, members, requests }, isSharing) {
+  draw({ own, end, members, requests }, isSharing) {
     this.#action = own === "none" ? "ask" : "leave";
     if (own !== "none") this.#former = own;
     const news = own === "none" ? words.ended[this.#former] ?? "" : words.turn[own] ?? "";
-    const state = news || (words.turn[own] ?? "");
-    setText(this.#state, state);
-    this.#state.hidden = state === "";
+    this.#text = news || (words.turn[own] ?? "");
+    this.#drawState(own, end);
+    // The time is spoken once, when the host tells it.
+    const told = `${own} ${end}`;
+    if (told !== this.#told) this.#news = Number.isNaN(end) ? news : this.#state.textContent;
+    this.#told = told;
     setText(this.#own, words.ownTurn[own] ?? "");
     this.#own.hidden = !words.ownTurn[own];
-    setText(this.spoken, requests > 0 ? words.asking(requests) : news);
+    setText(this.spoken, requests > 0 ? words.asking(requests) : this.#news);
     this.#drawList(members, own, isSharing);
+  }
+
+  /** Draws our turn with the minutes that are left of it, or the seconds until we may ask again, until these change. */
+  #drawState(own, end) {
+    clearTimeout(this.#timer);
+    const unit = own === "none" ? 1000 : 60_000;
+    const left = end - performance.now();
+    const units = Math.ceil(left / unit);
+    const time = units > 0 ? (own === "none" ? words.again : words.left)(units) : "";
+    setText(this.#state, `${this.#text} ${time}`.trim());
+    this.#state.hidden = this.#state.textContent === "";
+    if (time) this.#timer = setTimeout(() => this.#drawState(own, end), left - (units - 1) * unit);
   }
 
   /** Leaves lines that stay the same in place, so that they keep the focus and a press that has begun. */
