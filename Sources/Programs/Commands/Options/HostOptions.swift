@@ -121,22 +121,6 @@ enum HostOptions {
         return [ListenAddress(address: all, port: wanted.port)]
     }
 
-    /// Where the server of an option with the value `[ADDRESS:]PORT` listens. Without ADDRESS, it is the address of
-    /// HTTP, which is served at `listen`. Nil without the option.
-    ///
-    /// - Parameter example: the usual port, for error messages.
-    static func serverAddress(
-        of option: String, example: UInt16, _ options: ParsedOptions, listen: [ListenAddress]
-    ) throws(UsageError) -> ListenAddress? {
-        guard let wanted = try options.value(option, as: .listenAddress(example: example)) else { return nil }
-        guard options.has("lan") || wanted.host == nil || wanted.isLoopback else {
-            throw UsageError(
-                "--\(option) \(options.value(option) ?? ""): other machines can reach that address; add --lan if they "
-                    + "may")
-        }
-        return ListenAddress(address: wanted.host ?? listen.first?.address ?? "127.0.0.1", port: wanted.port)
-    }
-
     /// The addresses of sockets that were passed on. Unlike with `--listen`, they may be only for this machine with
     /// `--lan`: a reverse proxy here can then serve the page, and viewers get media directly.
     private static func checkReach(

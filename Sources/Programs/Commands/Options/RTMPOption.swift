@@ -4,10 +4,9 @@ import RTMPServing
 import ScreenRelayKit
 import SecureTransport
 import Signalling
-import Threading
 
 /// `--rtmp [ADDRESS:]PORT`: the address at which publishers over RTMP are accepted.
-struct RTMPOption {
+enum RTMPOption {
     static let option = Option(
         long: "rtmp", value: .required("[ADDR:]PORT"),
         help:
@@ -16,28 +15,9 @@ struct RTMPOption {
             + "token; 1935 is the usual port, 0 uses any free one",
         alsoSoughtAs: ["obs", "publish"])
 
-    /// Nil if no publisher is accepted.
-    private let address: ListenAddress?
-    private let label: String
-
-    init(_ options: ParsedOptions, _ configuration: HostConfiguration) throws(UsageError) {
-        label = "--rtmp " + (options.value("rtmp") ?? "")
-        address = try Self.address(options, listen: configuration.listen)
-    }
-
-    /// Where publishers are accepted; nil without the option. HTTP is served at `listen`.
-    static func address(_ options: ParsedOptions, listen: [ListenAddress]) throws(UsageError) -> ListenAddress? {
-        try HostOptions.serverAddress(of: "rtmp", example: 1935, options, listen: listen)
-    }
-
-    /// Starts to accept publishers; nil if that wasn't requested.
-    func start(_ host: ScreenRelayHost, log: EventLog) throws(UsageError) -> RTMPServer? {
-        guard let address else { return nil }
-        do throws(ServerError) {
-            return try RTMPServer(host, at: address, log: log)
-        } catch {
-            throw UsageError(label, error)
-        }
+    /// Where publishers are accepted. HTTP is served at `listen`.
+    static func place(_ options: ParsedOptions, listen: [ListenAddress]) throws(UsageError) -> ServerPlace {
+        try ServerPlace("rtmp", example: 1935, options, listen: listen)
     }
 
     /// The lines for the sharer about publishing into the first room. `track` follows the name of the room.

@@ -3,7 +3,6 @@ import CommandLine
 import RTSPServing
 import ScreenRelayKit
 import Signalling
-import Threading
 
 /// `--rtsp [ADDRESS:]PORT`: the address at which RTSP players get the rooms.
 struct RTSPOption {
@@ -15,9 +14,7 @@ struct RTSPOption {
             + "the password; 554 is the usual port, 0 uses any free one",
         alsoSoughtAs: ["vlc", "player", "camera", "publish"])
 
-    /// Nil if nothing is served.
-    private let address: ListenAddress?
-    private let label: String
+    let place: ServerPlace
     /// Whether the settings for publishers are printed.
     private let isForPublishers: Bool
 
@@ -27,29 +24,19 @@ struct RTSPOption {
     ) throws(UsageError) {
         isForPublishers = options.has("presenters")
         if let socket {
-            (address, label) = (socket, "LISTEN_FDNAMES: rtsp")
+            place = ServerPlace(address: socket, label: "LISTEN_FDNAMES: rtsp")
             guard configuration.isOpenToNetwork || socket.isLoopback else {
-                throw UsageError("\(label): other machines can reach the socket at \(socket); add --lan if they may")
+                throw UsageError(
+                    "\(place.label): other machines can reach the socket at \(socket); add --lan if they may")
             }
             return
         }
-        label = "--rtsp " + (options.value("rtsp") ?? "")
-        address = try Self.address(options, listen: configuration.listen)
+        place = try Self.place(options, listen: configuration.listen)
     }
 
-    /// Where RTSP is served beside HTTP at `listen`; nil if it isn't.
-    static func address(_ options: ParsedOptions, listen: [ListenAddress]) throws(UsageError) -> ListenAddress? {
-        try HostOptions.serverAddress(of: "rtsp", example: 554, options, listen: listen)
-    }
-
-    /// Starts to serve; nil if it wasn't requested.
-    func start(_ host: ScreenRelayHost, log: EventLog) throws(UsageError) -> RTSPServer? {
-        guard let address else { return nil }
-        do throws(ServerError) {
-            return try RTSPServer(host, at: address, log: log)
-        } catch {
-            throw UsageError(label, error)
-        }
+    /// Where RTSP is served beside HTTP at `listen`.
+    static func place(_ options: ParsedOptions, listen: [ListenAddress]) throws(UsageError) -> ServerPlace {
+        try ServerPlace("rtsp", example: 554, options, listen: listen)
     }
 
     /// The lines for the sharer about watching the first room, and with `--presenters` about publishing into it.

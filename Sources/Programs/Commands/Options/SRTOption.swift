@@ -3,7 +3,6 @@ import CommandLine
 import SRTServing
 import ScreenRelayKit
 import Signalling
-import Threading
 
 /// `--srt [ADDRESS:]PORT`: the address at which publishers over SRT are accepted.
 struct SRTOption {
@@ -19,20 +18,17 @@ struct SRTOption {
             "publishers over SRT must encrypt with this passphrase: the first line of this file, of 10 to 79 bytes, "
             + "which only this user can read")
 
-    /// Nil if no publisher is accepted.
-    private let address: ListenAddress?
-    private let passphrase: String?
-    private let label: String
+    let place: ServerPlace
+    let passphrase: String?
 
     init(_ options: ParsedOptions, _ configuration: HostConfiguration) throws(UsageError) {
         passphrase = try Self.passphrase(options)
-        label = "--srt " + (options.value("srt") ?? "")
-        address = try Self.address(options, listen: configuration.listen)
+        place = try Self.place(options, listen: configuration.listen)
     }
 
-    /// Where publishers are accepted; nil without the option. HTTP is served at `listen`.
-    static func address(_ options: ParsedOptions, listen: [ListenAddress]) throws(UsageError) -> ListenAddress? {
-        try HostOptions.serverAddress(of: "srt", example: 9000, options, listen: listen)
+    /// Where publishers are accepted. HTTP is served at `listen`.
+    static func place(_ options: ParsedOptions, listen: [ListenAddress]) throws(UsageError) -> ServerPlace {
+        try ServerPlace("srt", example: 9000, options, listen: listen)
     }
 
     /// The passphrase of publishers, from `--srt-passphrase-file`; nil without the option.
@@ -53,16 +49,6 @@ struct SRTOption {
         }
         guard options.has("srt") else { throw UsageError("\(label): add --srt, which uses it") }
         return text
-    }
-
-    /// Starts to accept publishers; nil if that wasn't requested.
-    func start(_ host: ScreenRelayHost, log: EventLog) throws(UsageError) -> SRTServer? {
-        guard let address else { return nil }
-        do throws(ServerError) {
-            return try SRTServer(host, at: address, passphrase: passphrase, log: log)
-        } catch {
-            throw UsageError(label, error)
-        }
     }
 
     /// The lines for the sharer about publishing into the first room. `track` follows the name of the room.

@@ -89,9 +89,9 @@ enum DoctorCommand {
         plan.isOpenToNetwork = options.has("lan")
         plan.listen = try HostOptions.listenAddresses(options)
         plan.mediaAddress = try HostOptions.mediaAddress(options, listen: plan.listen)
-        plan.rtsp = try RTSPOption.address(options, listen: plan.listen)
-        plan.rtmp = try RTMPOption.address(options, listen: plan.listen)
-        plan.srt = try SRTOption.address(options, listen: plan.listen)
+        plan.rtsp = try RTSPOption.place(options, listen: plan.listen).address
+        plan.rtmp = try RTMPOption.place(options, listen: plan.listen).address
+        plan.srt = try SRTOption.place(options, listen: plan.listen).address
         _ = try usable(&findings) { () throws(UsageError) in try SRTOption.passphrase(options) }
         _ = try AdvertiseOption.addresses(options)
         // These also hide keys from users who list processes.

@@ -11,7 +11,7 @@ struct MediaServerOptions {
     static let options = [RTSPOption.option, RTMPOption.option, SRTOption.option, SRTOption.passphraseFile]
 
     private let rtsp: RTSPOption
-    private let rtmp: RTMPOption
+    private let rtmp: ServerPlace
     private let srt: SRTOption
 
     /// - Parameter socket: where RTSP is served instead of at `--rtsp`, if there is one.
@@ -19,7 +19,7 @@ struct MediaServerOptions {
         _ options: ParsedOptions, _ configuration: HostConfiguration, rtsp socket: ListenAddress? = nil
     ) throws(UsageError) {
         rtsp = try RTSPOption(options, configuration, socket: socket)
-        rtmp = try RTMPOption(options, configuration)
+        rtmp = try RTMPOption.place(options, listen: configuration.listen)
         srt = try SRTOption(options, configuration)
     }
 
@@ -31,9 +31,15 @@ struct MediaServerOptions {
     func start(
         _ host: ScreenRelayHost, _ configuration: HostConfiguration, track: String = "", log: EventLog
     ) throws(UsageError) -> MediaServers {
-        let players = try rtsp.start(host, log: log)
-        let publishers = try rtmp.start(host, log: log)
-        let callers = try srt.start(host, log: log)
+        let players = try rtsp.place.start { (address) throws(ServerError) in
+            try RTSPServer(host, at: address, log: log)
+        }
+        let publishers = try rtmp.start { (address) throws(ServerError) in
+            try RTMPServer(host, at: address, log: log)
+        }
+        let callers = try srt.place.start { (address) throws(ServerError) in
+            try SRTServer(host, at: address, passphrase: srt.passphrase, log: log)
+        }
         let lines =
             RTMPOption.lines(publishers, host, configuration, track: track)
             + srt.lines(callers, host, configuration, track: track)
@@ -58,10 +64,36 @@ struct MediaServers {
     }
 }
 
-extension UsageError {
-    /// The error of a server that can't be started, for the option with this label.
-    init(_ label: String, _ error: ServerError) {
-        self.init("\(label): \(error)", exitCode: error.isTaken ? .unavailable : .system)
+/// Where a server besides HTTP listens.
+struct ServerPlace {
+    /// Nil if there is to be no such server.
+    let address: ListenAddress?
+    /// What the place is called in errors.
+    let label: String
+
+    /// Starts the server by `make`; nil if there is to be none.
+    func start<Server>(_ make: (ListenAddress) throws(ServerError) -> Server) throws(UsageError) -> Server? {
+        guard let address else { return nil }
+        do throws(ServerError) {
+            return try make(address)
+        } catch {
+            throw UsageError("\(label): \(error)", exitCode: error.isTaken ? .unavailable : .system)
+        }
+    }
+}
+
+extension ServerPlace {
+    /// The value `[ADDRESS:]PORT` of `--OPTION`. Without ADDRESS, it is the address of HTTP, which is served at
+    /// `listen`.
+    ///
+    /// - Parameter example: the usual port, for error messages.
+    init(_ option: String, example: UInt16, _ options: ParsedOptions, listen: [ListenAddress]) throws(UsageError) {
+        label = "--\(option) " + (options.value(option) ?? "")
+        let wanted = try options.value(option, as: .listenAddress(example: example))
+        if let wanted, wanted.host != nil, !wanted.isLoopback, !options.has("lan") {
+            throw UsageError("\(label): other machines can reach that address; add --lan if they may")
+        }
+        address = wanted.map { ListenAddress(address: $0.host ?? listen.first?.address ?? "127.0.0.1", port: $0.port) }
     }
 }
 
