@@ -40,7 +40,7 @@ BLOCKS = [
     (r"^screenrelay inspect .*--link ", apart.inspect_link),
     (r"^screenrelay inspect\b", steps.inspect),
     (r"^screenrelay export\b", steps.export),
-    (r"^screenrelay (pause|resume|mute|unmute|rate|sharpen|status|rooms|remove|link|stop)\b", steps.steer),
+    (r"^screenrelay (pause|resume|mute|unmute|rate|sharpen|status|rooms|remove|pointing|link|stop)\b", steps.steer),
     (r"^screenrelay push list\b", steps.push_list),
     (r"^curl ", steps.web),
     (r"^screenrelay doctor --browser$", steps.doctor_browser),

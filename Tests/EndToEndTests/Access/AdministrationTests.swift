@@ -165,6 +165,9 @@ extension EndToEnd {
             #expect(try read("status")["muted"] == .bool(true))
             #expect(try command("unmute")["done"].string == "unmuted; no sound is being captured")
             try told("sound") { $0["muted"] as? Bool == false }
+            #expect(try command("pointing-off")["done"].string == "pointing off")
+            #expect(try read("status")["pointing"] == .bool(false))
+            #expect(try command("pointing-on")["done"].string == "pointing on")
             #expect(try command("sharpen")["done"].string == "sharpening")
             let above = try command("rate", 200, ["fps": 60, "bitrate": 600_000])["done"].string
             #expect(above?.hasPrefix("at most 30 fps and 600 kbit/s; ") == true, "\(above ?? "")")

@@ -13,7 +13,7 @@ extension EndToEnd {
             ["screenrelay", "man"], ["screenrelay", "completion"], ["screenrelay", "systemd-unit"],
             ["screenrelay-capture"], ["screenrelay", "sound"], ["screenrelay", "mute"], ["screenrelay", "unmute"],
             ["screenrelay-sound"], ["screenrelay", "doctor"], ["screenrelay", "view"],
-            ["screenrelay", "present"],
+            ["screenrelay", "present"], ["screenrelay", "pointing"],
         ]
 
         @Test("--help tells all on standard output, in lines of 80 columns at most", arguments: commands)

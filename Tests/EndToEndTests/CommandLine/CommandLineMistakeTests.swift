@@ -171,6 +171,8 @@ extension EndToEnd {
             Mistake("screenrelay present allow", 64, says: "present", "allow WHO"),
             Mistake("screenrelay present end Ann --for 5m", 64, says: "--for", "allow WHO"),
             Mistake("screenrelay present allow Ann --for 5", 64, says: "--for", "5m"),
+            Mistake("screenrelay pointing", 64, says: "STATE", "screenrelay pointing --help"),
+            Mistake("screenrelay pointing maybe", 64, says: "pointing", "'on' or 'off'"),
             Mistake("screenrelay rooms all", 64, says: "'all'"),
             Mistake("screenrelay config shar", 64, says: "'shar'", "did you mean share?"),
             Mistake("screenrelay config stop", 64, says: "'stop'", "no settings file"),

@@ -54,12 +54,14 @@ struct MetricsTests {
         metrics.sent.drops.tcpPackets = 2
         metrics.sent.drops.overloadPackets = 3
         metrics.sent.drops.overloadFrames = 4
+        metrics.droppedPoints = 5
         let found = try ExposedMetrics(metrics.prometheusText)
         let packets = ["udp", "tcp", "overload"].map { reason in
             found.value("screenrelay_dropped_packets_total{reason=\"\(reason)\"}")
         }
         #expect(packets == [1, 2, 3])
         #expect(found.value("screenrelay_dropped_frames_total{reason=\"overload\"}") == 4)
+        #expect(found.value("screenrelay_dropped_points_total") == 5)
     }
 
     @Test("rooms have numbers, those from the 17th on one together, and removed tracks still count")

@@ -96,6 +96,9 @@ extension Metrics {
         text.add([("reason", "overload")], drops.overloadFrames)
         text.add([("reason", "slow_path")], drops.slowPathFrames)
         text.add([("reason", "late_sound")], drops.lateSoundFrames)
+        text.add(
+            "dropped_points_total", "counter", "Positions that pages sent too often, of viewers who point.",
+            droppedPoints)
         text.begin("path_bytes_per_second", "histogram", "Estimated rates of viewers' paths, sampled once per second.")
         text.add(
             buckets: sent.estimates.buckets.map { (Double($0.bound.bitsPerSecond) / 8, $0.count) },

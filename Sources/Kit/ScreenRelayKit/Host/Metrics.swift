@@ -33,6 +33,8 @@ public struct Metrics: Sendable {
     public var sent = MediaTotals()
     /// How late a media thread has made viewers at most, in the last second or two; 0 while all of them rest.
     public var mediaLag = Interval.zero
+    /// Messages of viewers who point that were dropped, because they sent too many.
+    public var droppedPoints = 0
     /// Whether all media threads are overloaded: sources make fewer frames, and new viewers are refused.
     public var isOverloaded = false
 
@@ -107,6 +109,7 @@ extension ScreenRelayHost {
         metrics.sessions.connected = statistics.count(where: \.isConnected)
         metrics.sessions.connecting = statistics.count - metrics.sessions.connected
         metrics.sent = mediaTotals
+        metrics.droppedPoints = signalling.droppedPoints
         (metrics.mediaLag, metrics.isOverloaded) = mediaLoad
         return metrics
     }

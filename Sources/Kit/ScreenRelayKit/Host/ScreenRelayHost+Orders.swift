@@ -10,6 +10,12 @@ extension ScreenRelayHost {
         tracks.map { $0.ingest.sharpen() }.contains(true)
     }
 
+    /// Whether viewers with a name may point at the pictures with a dot that the other viewers see. At first they may.
+    public var allowsPointing: Bool { signalling.allowsPointing }
+
+    /// Allows viewers in all rooms to point at the pictures, or forbids it and removes their dots.
+    public func allowPointing(_ isAllowed: Bool) { signalling.allowPointing(isAllowed) }
+
     /// The part of `limits` that no source keeps to: publishers, and a `Pull` that passes frames on, ignore limits.
     /// Empty while there is no source.
     public func ignored(of limits: SourceLimits) -> SourceOrders {

@@ -126,6 +126,11 @@ extension Control {
                 throw UsageError("--for: only 'present allow WHO' uses it")
             }
             return .present(decision, options.operands[1], seconds: limit.map { Int($0.components.seconds) })
+        case "pointing":
+            guard let command = ControlCommand(line: ([name] + options.operands).joined(separator: " ")) else {
+                throw UsageError("pointing: write 'on' or 'off'")
+            }
+            return command
         case PushCommand.command.name: return .push(try PushCommand.order(options))
         case "rate":
             let frames = try limit("fps", options) { (options) throws(UsageError) in

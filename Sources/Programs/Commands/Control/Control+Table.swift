@@ -90,6 +90,10 @@ extension Control {
                 Example("screenrelay present allow Ann --for 10m", "Ends her turn after ten minutes."),
                 Example("screenrelay present end Ann", "Ends what Ann presents, and her turn."),
             ]),
+        command(
+            "pointing", "Allows viewers to point at the picture with a dot that all others see, or forbids it.",
+            operands: Operands(name: "STATE", count: 1...1, help: "'on' or 'off'", choices: ["on", "off"]),
+            examples: [Example("screenrelay pointing off", "Removes all dots and the viewers' buttons for them.")]),
         PushCommand.command,
     ]
 

@@ -10,7 +10,7 @@ import Threading
 import TrackHub
 
 /// `screenrelay pause`, `resume`, `mute`, `unmute`, `rate`, `sharpen`, `stop`, `status`, `rooms`, `link`, `remove`,
-/// `present` and `push`: the commands for a running share or host, and the server in it that answers them.
+/// `present`, `pointing` and `push`: the commands for a running share or host, and the server in it that answers them.
 enum Control {
     /// Facts that the program knows and its host doesn't.
     struct Facts {
@@ -99,6 +99,9 @@ enum Control {
             let wanted = decision == .end ? "may present" : "has asked to present"
             return host.decide(decision, turnOf: id, for: seconds.map { Duration.seconds($0) })
                 ? .done("done") : .refused("no one called '\(id)' \(wanted)")
+        case .pointing(let isAllowed):
+            host.allowPointing(isAllowed)
+            return .done("pointing \(isAllowed ? "on" : "off")")
         case .push(let order): return pushes.answer(order)
         }
     }

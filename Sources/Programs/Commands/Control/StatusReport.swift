@@ -22,6 +22,8 @@ struct StatusReport {
     let isMuted: Bool
     /// Whether the sharer has muted the microphone.
     let isMicrophoneMuted: Bool
+    /// Whether viewers may point at the pictures.
+    let allowsPointing: Bool
     /// The viewers whose paths can't carry all pictures.
     let lowLayerViewers: LowLayerViewers
     let metrics: Metrics
@@ -73,6 +75,7 @@ struct StatusReport {
         viewers = host.viewers
         isMuted = host.isMuted
         isMicrophoneMuted = host.isMicrophoneMuted
+        allowsPointing = host.allowsPointing
         lowLayerViewers = LowLayerViewers(in: host.statistics)
         metrics = host.metrics
         limits = host.limits
@@ -93,7 +96,7 @@ struct StatusReport {
     /// The status in one line: parts with `; ` between them (Protocol/control.md). The capture's part comes last.
     var line: String {
         let parts =
-            stateParts + publicationParts + soundParts + pathParts + linkParts
+            stateParts + publicationParts + soundParts + [allowsPointing ? nil : "pointing off"] + pathParts + linkParts
             + [administrationPart, mediaPart, delayPart, capturePart]
         return parts.compactMap { $0 }.joined(separator: "; ")
     }
@@ -226,6 +229,7 @@ struct StatusReport {
         object.add("viewers", viewers)
         object.add("muted", isMuted)
         object.add("microphoneMuted", isMicrophoneMuted)
+        object.add("pointing", allowsPointing)
         object.add("narrowViewers", lowLayerViewers.count)
         object.add("tcpViewers", metrics.tcpViewers)
         object.add("mediaLagNanoseconds", metrics.mediaLag.nanoseconds)

@@ -20,6 +20,8 @@ struct CommandRoute {
         "mute-mic": CommandRoute(method: "POST", command: .muteMicrophone),
         "unmute-mic": CommandRoute(method: "POST", command: .unmuteMicrophone),
         "sharpen": CommandRoute(method: "POST", command: .sharpen),
+        "pointing-on": CommandRoute(method: "POST", command: .pointing(true)),
+        "pointing-off": CommandRoute(method: "POST", command: .pointing(false)),
         "stop": CommandRoute(method: "POST", command: .stop),
         "rate": CommandRoute(method: "POST", command: nil),
     ]

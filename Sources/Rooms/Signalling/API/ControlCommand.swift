@@ -30,6 +30,8 @@ public enum ControlCommand: Hashable, Sendable {
     /// Decide about the turn to present of the member with this identifier. `seconds` is how long an allowed turn may
     /// last, 1 to 31 536 000; nil means until another decision.
     case present(TurnDecision, String, seconds: Int? = nil)
+    /// Allow viewers to point at the pictures, or forbid it.
+    case pointing(Bool)
     /// Do something with the pushes.
     case push(PushOrder)
 
@@ -76,8 +78,8 @@ extension ControlCommand {
     /// The list of commands, for the answer to an unknown one.
     package static let usage =
         "pause, resume, mute, mute mic, unmute, unmute mic, stop, status, status json, sharpen, rate fps=N bitrate=N, "
-        + "rooms, link, remove ID, present allow ID SECONDS, present decline ID, present end ID, push list, "
-        + "push add URL PRESET, push stop N, push restart N, push reload N PRESET"
+        + "rooms, link, remove ID, present allow ID SECONDS, present decline ID, present end ID, "
+        + "pointing on, pointing off, push list, push add URL PRESET, push stop N, push restart N, push reload N PRESET"
 
     /// Parses a line of the control socket, without its line feed. Nil if it is not a command.
     public init?(line: String) {
@@ -102,6 +104,8 @@ extension ControlCommand {
         case "present" where words.count == 4 && words[1] == "allow" && !words[2].isEmpty:
             guard let seconds = TurnDecision.seconds(words[3]) else { return nil }
             self = .present(.allow, String(words[2]), seconds: seconds)
+        case "pointing" where words.count == 2 && (words[1] == "on" || words[1] == "off"):
+            self = .pointing(words[1] == "on")
         case "push":
             guard let order = PushOrder(words: words.dropFirst().map(String.init)) else { return nil }
             self = .push(order)
@@ -131,6 +135,7 @@ extension ControlCommand {
         case .remove(let member): "remove \(member)"
         case .present(let decision, let member, let seconds):
             "present \(decision.rawValue) \(member)" + (seconds.map { " \($0)" } ?? "")
+        case .pointing(let isAllowed): "pointing \(isAllowed ? "on" : "off")"
         case .push(let order): "push \(order.words)"
         }
     }

@@ -33,6 +33,9 @@ final class RoomMember {
     var turnEnd: MonotonicTime?
     /// From when it may ask for the turn: its last request may have been declined a moment ago.
     var mayAskFrom = MonotonicTime.zero
+    /// How many messages about pointing it may still send, and how many surplus ones.
+    var points = Pointing.perSecond
+    var surplusPoints = Pointing.surplusPerSecond
     /// Whether its last `__join` contained a password.
     var gavePassword = false
     /// Its media sessions, at most one for each track.

@@ -25,6 +25,7 @@ public final class SignallingServer: Sendable {
     private let configuration: SignallingConfiguration
     private let audience = Audience()
     private let pointers = PointerBoard()
+    private let pointing = PointingState(isAllowed: true)
     private let state = RankedMutex(State.new([]), .signallingServer)
 
     /// Creates a server; `start` makes it listen.
@@ -48,8 +49,10 @@ public final class SignallingServer: Sendable {
                 var listeners: [ListeningSocket] = []
                 for address in configuration.listen { listeners.append(try ListeningSocket(address)) }
                 let sockets = listeners
-                let thread = SiteThread(name: "signalling") { [configuration, audience] thread, context in
-                    Site(configuration, listeners: sockets, audience: audience, thread: thread, context: context)
+                let thread = SiteThread(name: "signalling") { [configuration, audience, pointing] thread, context in
+                    Site(
+                        configuration, listeners: sockets, audience: audience, pointing: pointing, thread: thread,
+                        context: context)
                 }
                 for item in work { thread.post(item) }
                 state = .running(Running(thread: thread, addresses: sockets.map(\.address)))
@@ -154,6 +157,18 @@ public final class SignallingServer: Sendable {
         let end = limit.map { MonotonicTime.now() + $0 }
         running.thread.post { completion($0.presenters.decide(decision, of: MemberID(id), until: end)) }
     }
+
+    /// Whether viewers with a name may point at the pictures with a dot that the other viewers see. At first they may.
+    public var allowsPointing: Bool { pointing.isAllowed.load(ordering: .relaxed) }
+
+    /// Allows viewers to point at the pictures, or forbids it and removes all dots. Pages are notified.
+    public func allowPointing(_ isAllowed: Bool) {
+        pointing.isAllowed.store(isAllowed, ordering: .relaxed)
+        post { $0.pointing.update() }
+    }
+
+    /// How many messages of viewers who point have been dropped so far, because they sent too many.
+    public var droppedPoints: Int { pointing.dropped.load(ordering: .relaxed) }
 
     /// Records that a program publishes a track over a protocol that this server doesn't serve. Calls `remove` on the
     /// signalling thread when the program has to leave. ``publisherLeft(_:)`` must follow.

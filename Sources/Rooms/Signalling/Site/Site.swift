@@ -11,6 +11,7 @@ final class Site {
     let pointers: Pointers
     let presence: RoomPresence
     let presenters: Presenters
+    let pointing: Pointing
     let sessionEnds: SessionEnds
     let frames: FrameStreams
     let snapshots: Snapshots
@@ -38,8 +39,8 @@ final class Site {
     private static let toldOriginLimit = 16
 
     init(
-        _ configuration: SignallingConfiguration, listeners: [ListeningSocket], audience: Audience, thread: SiteThread,
-        context: OpaquePointer
+        _ configuration: SignallingConfiguration, listeners: [ListeningSocket], audience: Audience,
+        pointing state: PointingState, thread: SiteThread, context: OpaquePointer
     ) {
         self.thread = thread
         self.context = context
@@ -57,6 +58,7 @@ final class Site {
         let presence = RoomPresence(
             configuration, rooms: rooms, pointers: pointers, audience: audience, log: log, on: context)
         let presenters = Presenters(configuration, rooms: rooms, log: log)
+        pointing = Pointing(rooms: rooms, state: state, on: context)
         let sessionEnds = SessionEnds { work in thread.post { work($0.sessionEnds) } }
         frames = FrameStreams(rooms: rooms, sessionEnds: sessionEnds) { work in thread.post { work($0.frames) } }
         func endpoint(for service: Endpoint.Service) -> Endpoint {
@@ -71,7 +73,7 @@ final class Site {
         }
         skyRTC = SkyRTCRooms(
             configuration, rooms: rooms, admission: admission, pointers: pointers, presence: presence,
-            sessionEnds: sessionEnds, frames: frames, presenters: presenters, log: log)
+            sessionEnds: sessionEnds, frames: frames, presenters: presenters, pointing: pointing, log: log)
         socketIOClients = SocketIOClients(
             configuration, rooms: rooms, admission: admission, pointers: pointers, presence: presence,
             sessionEnds: sessionEnds, log: log)
@@ -104,6 +106,7 @@ final class Site {
         webSockets.stop()
         front.stop()
         pointers.stop()
+        pointing.stop()
         presence.stop()
         var rounds = 0
         ticking = EventSource.timer(every: .milliseconds(10), on: context, of: self) { site in

@@ -88,6 +88,16 @@ package struct SkyRTCMessage: Decodable {
         return TurnRequest(action: action, target: MemberID(data?.socketId ?? ""))
     }
 
+    /// The message's request about the viewer's dot; nil for any other message, and for a place outside the picture.
+    var pointRequest: PointRequest? {
+        guard ["__point", "_point"].contains(eventName), let data, data.track == nil || data.trackName != nil else {
+            return nil
+        }
+        guard data.hasPlace else { return .stop }
+        guard let x = data.x, let y = data.y, (0...1).contains(x), (0...1).contains(y) else { return nil }
+        return .show(x: x, y: y, data.trackName)
+    }
+
     /// The message's reply about the pictures on this WebSocket; nil for any other message.
     var frameReply: FrameReply? {
         guard eventName.hasPrefix("_") else { return nil }
@@ -131,12 +141,16 @@ package struct SkyRTCMessage: Decodable {
         let you: String?
         let number: Int?
         let action: String?
+        let x: Double?
+        let y: Double?
+        /// Whether there is an `x` or a `y`, even of a wrong type.
+        let hasPlace: Bool
 
         var trackName: TrackName? { track.flatMap { TrackName($0) } }
 
         enum CodingKeys: String, CodingKey {
             case room, role, password, socketId, sdp, candidate, label, id, sdpMLineIndex, sdpMid, name, track, t,
-                delay, number, connections, you, action
+                delay, number, connections, you, action, x, y
             case isOn = "on"
             case resumption = "resume"
         }
@@ -165,6 +179,9 @@ package struct SkyRTCMessage: Decodable {
             number = container.number(.number)
             action = container.text(.action)
             stamp = try? container.decodeIfPresent(Double.self, forKey: .t)
+            x = try? container.decodeIfPresent(Double.self, forKey: .x)
+            y = try? container.decodeIfPresent(Double.self, forKey: .y)
+            hasPlace = container.contains(.x) || container.contains(.y)
         }
     }
 }

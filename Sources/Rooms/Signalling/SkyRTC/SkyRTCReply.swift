@@ -34,6 +34,7 @@ struct SkyRTCReply: Encodable {
         var turn: String?
         var turnLeft: Int?
         var turnWait: Int?
+        var pointing: Bool?
         var on: Bool?
         var count: Int?
         var members: [Member]?
@@ -41,6 +42,8 @@ struct SkyRTCReply: Encodable {
         var received: Int64?
         var sent: Int64?
         var waited: Int64?
+        var x: Double?
+        var y: Double?
     }
 
     private struct Description: Encodable {
@@ -72,10 +75,10 @@ struct SkyRTCReply: Encodable {
     /// Creates a message of a room. The other values are for `_peers`: `tracks` are the tracks that a newcomer can
     /// watch, `page` is the version of our page, `iceServers` are the servers by which it may reach the others,
     /// `resumption` is the secret of a viewer who breaks off, `watching` are the tracks of which one who has gone on
-    /// still has a session, and `turn` is a viewer's turn to present.
+    /// still has a session, `turn` is a viewer's turn to present, and `pointing` is whether viewers may point.
     init(
         _ message: RoomMessage, tracks: [TrackSummary] = [], page: String? = nil, iceServers: [ClientICEServer] = [],
-        resumption: String? = nil, watching: [TrackName]? = nil, turn: TurnReport? = nil
+        resumption: String? = nil, watching: [TrackName]? = nil, turn: TurnReport? = nil, pointing: Bool = false
     ) {
         (eventName, data) =
             switch message {
@@ -86,7 +89,7 @@ struct SkyRTCReply: Encodable {
                         connections: .identifiers(connections.map(\.text)), you: you.text, host: host.text,
                         tracks: tracks, page: page, resume: resumption, watching: watching?.map(\.text),
                         iceServers: iceServers.isEmpty ? nil : iceServers, turn: turn?.word,
-                        turnLeft: turn?.secondsLeft, turnWait: turn?.secondsToWait)
+                        turnLeft: turn?.secondsLeft, turnWait: turn?.secondsToWait, pointing: pointing ? true : nil)
                 )
             case .newPeer(let peer, let name): ("_new_peer", Payload(socketId: peer.text, name: name))
             case .removePeer(let peer): ("_remove_peer", Payload(socketId: peer.text))
@@ -175,6 +178,21 @@ struct SkyRTCReply: Encodable {
     init(turns: [(id: MemberID, name: String?, turn: String?)]) {
         eventName = "_turns"
         data = Payload(members: turns.map { Member(socketId: $0.id.text, name: $0.name, turn: $0.turn) })
+    }
+
+    /// `_pointing`, to viewers: whether they may point at the pictures.
+    init(allowsPointing: Bool) {
+        eventName = "_pointing"
+        data = Payload(pointing: allowsPointing)
+    }
+
+    /// `_point`, to viewers: where a member points, in fractions of the picture, or that it no longer does. `track` is
+    /// given if the room has had several.
+    init(pointOf member: MemberID, name: String? = nil, x: Double? = nil, y: Double? = nil, track: TrackName? = nil) {
+        // A ten-thousandth of a picture is less than one of its pixels.
+        func rounded(_ value: Double?) -> Double? { value.map { ($0 * 10_000).rounded() / 10_000 } }
+        eventName = "_point"
+        data = Payload(socketId: member.text, name: name, track: track?.text, x: rounded(x), y: rounded(y))
     }
 
     /// `_refused`, before the socket is closed.

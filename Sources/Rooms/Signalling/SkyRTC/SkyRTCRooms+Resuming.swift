@@ -83,7 +83,7 @@ extension SkyRTCRooms {
         return SkyRTCReply(
             message, tracks: rooms.summaries(of: room), page: ViewerFiles.version,
             iceServers: configuration.iceServers.forClient(), resumption: isViewer ? member.resumption : nil,
-            watching: watching, turn: turn)
+            watching: watching, turn: turn, pointing: isViewer && pointing.isAllowed)
     }
 
     /// Sends a viewer the whole state of its room, and of the tracks that it watches.

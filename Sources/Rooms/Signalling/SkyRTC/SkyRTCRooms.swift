@@ -16,6 +16,7 @@ final class SkyRTCRooms {
     let sessionEnds: SessionEnds
     let frames: FrameStreams
     let presenters: Presenters
+    let pointing: Pointing
     let log: LogRateLimiter
     private let startTime = MonotonicTime.now()
     private var expiredRooms: Set<String> = []
@@ -23,11 +24,11 @@ final class SkyRTCRooms {
     init(
         _ configuration: SignallingConfiguration, rooms: HostRooms, admission: Admission, pointers: Pointers,
         presence: RoomPresence, sessionEnds: SessionEnds, frames: FrameStreams, presenters: Presenters,
-        log: LogRateLimiter
+        pointing: Pointing, log: LogRateLimiter
     ) {
         (self.configuration, self.rooms, self.admission, self.log) = (configuration, rooms, admission, log)
         (self.pointers, self.presence, self.sessionEnds) = (pointers, presence, sessionEnds)
-        (self.frames, self.presenters) = (frames, presenters)
+        (self.frames, self.presenters, self.pointing) = (frames, presenters, pointing)
     }
 
     /// Takes over a new WebSocket. Access to a room is decided later, when the client asks to join.
@@ -62,6 +63,8 @@ final class SkyRTCRooms {
     func received(_ text: String, from id: MemberID) {
         guard let member = rooms[id] else { return }
         if let reply = FrameReply(confirmation: text) { return take(reply, from: member) }
+        let isPoint = PointRequest.begins(text)
+        if isPoint, !pointing.admits(member, isCheap: true) { return }
         let arrival = configuration.clock()
         let message = SkyRTCMessage(text)
         if let stamp = message?.clockStamp, let room = member.room {
@@ -73,6 +76,10 @@ final class SkyRTCRooms {
             return member.socket.send(reply.text)
         }
         if let reply = message?.frameReply { return take(reply, from: member) }
+        if let request = message?.pointRequest {
+            guard isPoint || pointing.admits(member, isCheap: false) else { return }
+            if pointing.carryOut(request, of: member) { return }
+        }
         if let request = message?.turnRequest, presenters.carryOut(request, of: member) { return }
         var event = message?.event(from: id) ?? .unknown(id)
         if case .join(_, var key, let role, let name) = event {
@@ -178,6 +185,7 @@ extension SkyRTCRooms {
             return presence.changed(in: after.room)
         }
         presence.left(id.text)
+        if let before { pointing.end(id, in: before.room) }
         if let before { presenters.moved(id, from: before.room, to: after?.role == .viewer ? after?.room : nil) }
         guard let after, let member = rooms[id] else { return }
         let who = Participant(

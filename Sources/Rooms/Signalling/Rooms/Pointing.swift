@@ -1,0 +1,150 @@
+import Clocks
+import MediaTypes
+import Rooms
+import Synchronization
+
+/// Whether viewers may point, and how many of their messages were dropped, for readers on any thread.
+final class PointingState: Sendable {
+    /// Whether the host's user allows pointing.
+    let isAllowed: Atomic<Bool>
+    /// The number of messages that were dropped because their members sent too many.
+    let dropped = Atomic<Int>(0)
+
+    init(isAllowed: Bool) { self.isAllowed = Atomic(isAllowed) }
+}
+
+/// The dots with which viewers point at the pictures: passes the latest one of each member on to the other viewers of
+/// its room.
+///
+/// A viewer that has a name may point, unless the host's user has switched that off. Its messages beyond
+/// ``perSecond`` are dropped and counted. A viewer that hasn't read the last message gets the latest dots once it has.
+/// All viewers together get at most about 6,700 messages per second: the more of them there are, and the more dots, the
+/// less often the dots move.
+///
+/// Belongs to the site's thread.
+final class Pointing {
+    /// How often a member's dot may move. The page sends 30 positions per second; its messages may arrive in bursts.
+    static let perSecond = MessageAllowance(perSecond: 40, burst: .milliseconds(500))
+    /// How many surplus messages are dropped without counting towards the limit of a client's messages.
+    static let surplusPerSecond = MessageAllowance(perSecond: 1000, burst: .seconds(1))
+    /// The minimum time between two messages about a member to one viewer.
+    private static let period = Interval.milliseconds(17)
+    /// The minimum time for each message that was sent.
+    private static let pausePerMessage = Interval.microseconds(150)
+
+    private let rooms: HostRooms
+    private let state: PointingState
+    private let context: OpaquePointer
+    /// Whether pages have been told that their users may point.
+    private(set) var isAllowed: Bool
+    /// Keyed by room. A room in which nobody points has no entry.
+    private var dots: [String: PointedDots] = [:]
+    /// Runs while there are dots.
+    private var timer: EventSource?
+    private var isTelling = false
+
+    init(rooms: HostRooms, state: PointingState, on context: OpaquePointer) {
+        (self.rooms, self.state, self.context) = (rooms, state, context)
+        isAllowed = state.isAllowed.load(ordering: .relaxed)
+    }
+
+    /// Whether a message about pointing is within its member's limit. If so, it doesn't count towards the limit of the
+    /// client's messages, and neither does a surplus one that `isCheap`: one that is dropped without being decoded.
+    func admits(_ member: RoomMember, isCheap: Bool) -> Bool {
+        let now = MonotonicTime.now()
+        if member.points.take(at: now) {
+            member.socket.refundMessage()
+            return true
+        }
+        state.dropped.wrappingAdd(1, ordering: .relaxed)
+        if isCheap, member.surplusPoints.take(at: now) { member.socket.refundMessage() }
+        return false
+    }
+
+    /// Carries out a member's request. Returns false, and does nothing, if the member may not make it.
+    func carryOut(_ request: PointRequest, of member: RoomMember) -> Bool {
+        guard let place = rooms.directory.place(of: member.id), place.role == .viewer, place.name != nil else {
+            return false
+        }
+        guard isAllowed else {
+            // The page can't know yet.
+            member.socket.send(SkyRTCReply(allowsPointing: false).text)
+            return false
+        }
+        switch request {
+        case .show(let x, let y, let track):
+            guard let address = rooms.address(of: track, in: place.room), rooms[address] != nil else { return false }
+            let reply = SkyRTCReply(
+                pointOf: member.id, name: place.name, x: x, y: y, track: rooms.label(of: address))
+            set(reply, isShown: true, of: member.id, in: place.room)
+        case .stop: end(member.id, in: place.room)
+        }
+        return true
+    }
+
+    /// Ends the member's dot in `room`, if there is one.
+    func end(_ id: MemberID, in room: String) {
+        guard dots[room]?.isShown(id) == true else { return }
+        set(SkyRTCReply(pointOf: id), isShown: false, of: id, in: room)
+    }
+
+    /// Tells the viewers of all rooms if the host's user has switched pointing on or off.
+    func update() {
+        let isAllowed = state.isAllowed.load(ordering: .relaxed)
+        guard isAllowed != self.isAllowed else { return }
+        self.isAllowed = isAllowed
+        if !isAllowed { stop() }
+        let text = SkyRTCReply(allowsPointing: isAllowed).text
+        for room in rooms.directory.roomNames { rooms.tellViewers(of: room, text) }
+    }
+
+    /// Forgets all dots.
+    func stop() {
+        timer = nil
+        dots = [:]
+    }
+}
+
+// MARK: - Telling the pages
+
+extension Pointing {
+    private func set(_ reply: SkyRTCReply, isShown: Bool, of id: MemberID, in room: String) {
+        let frame = WebSocketFrame.text(reply.text)
+        dots[room, default: PointedDots()].set(frame, isShown: isShown, of: id, at: .now())
+        // Sending may end another member, whose dot then ends too. The timer is set after that.
+        if timer == nil, !isTelling { tell() }
+    }
+
+    /// Sends the latest dots now. As long as there are dots, repeats that after a while.
+    private func tell() {
+        isTelling = true
+        let count = tellAll()
+        isTelling = false
+        guard !dots.isEmpty else { return timer = nil }
+        let wait = max(Self.period, Self.pausePerMessage * Int64(count))
+        timer = EventSource.timer(every: wait, on: context, of: self) { pointing in
+            pointing.tell()
+            return false
+        }
+    }
+
+    /// Sends each viewer the latest messages that it doesn't have. Returns their number.
+    private func tellAll() -> Int {
+        var count = 0
+        let now = MonotonicTime.now()
+        for room in Array(dots.keys) {
+            dots[room]?.removeFaded(at: now)
+            guard dots[room]?.isEmpty == false else {
+                dots[room] = nil
+                continue
+            }
+            for viewer in rooms.viewers(in: room)
+            where !viewer.socket.hasUnsent && dots[room]?.hasNews(for: viewer.id) == true {
+                let frames = dots[room]?.takeNews(for: viewer.id) ?? []
+                count += frames.count
+                for frame in frames { viewer.socket.send(frame: frame) }
+            }
+        }
+        return count
+    }
+}
