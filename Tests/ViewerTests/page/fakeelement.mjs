@@ -9,6 +9,7 @@ export class FakeElement extends EventTarget {
   hidden = false;
   value = "";
   dataset = {};
+  style = {};
   parentElement = null;
   attributes = new Map();
   children = [];

@@ -7,6 +7,7 @@ import "./browser.mjs";
 import { pathWords } from "../../../Sources/Rooms/Viewer/page/figures/pathwords.js";
 import * as inviteWords from "../../../Sources/Rooms/Viewer/page/meeting/invitewords.js";
 import { en, zh } from "../../../Sources/Rooms/Viewer/page/meeting/meetingwords.js";
+import { pointWords } from "../../../Sources/Rooms/Viewer/page/point/pointwords.js";
 import { soundWords } from "../../../Sources/Rooms/Viewer/page/sound/soundwords.js";
 import { chinese } from "../../../Sources/Rooms/Viewer/page/words/chinese.js";
 import { english } from "../../../Sources/Rooms/Viewer/page/words/english.js";
@@ -27,7 +28,7 @@ test("both languages have the same words", () => {
     return [key, typeof value, value.length && typeof value === "function" ? value.length : 0, inside];
   }));
   assert.equal(kinds(english), kinds(chinese));
-  for (const tables of [{ en, zh }, inviteWords, soundWords, pathWords]) assert.equal(kinds(tables.en), kinds(tables.zh));
+  for (const tables of [{ en, zh }, inviteWords, pointWords, soundWords, pathWords]) assert.equal(kinds(tables.en), kinds(tables.zh));
 });
 
 test("no text in Chinese is left in English", () => {
@@ -41,7 +42,7 @@ test("no text in Chinese is left in English", () => {
   for (const lack of ["has too little memory", "is too busy"]) {
     assert.notEqual(chinese.hostSays(`the host ${lack} for another viewer`), "");
   }
-  for (const text of [chinese, zh, inviteWords.zh, soundWords.zh, pathWords.zh].flatMap(texts)) {
+  for (const text of [chinese, zh, inviteWords.zh, pointWords.zh, soundWords.zh, pathWords.zh].flatMap(texts)) {
     assert.doesNotMatch(text.replace(names, ""), /[a-z]/i);
   }
 });

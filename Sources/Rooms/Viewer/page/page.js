@@ -4,7 +4,7 @@ import { Bar } from "./view/bar.js";
 import { Charts } from "./figures/charts.js";
 import { Controls } from "./view/controls.js";
 import { Delay } from "./figures/delay.js";
-import { element, iconButton, relabel, setText } from "./element.js";
+import { addToBar, element, iconButton, relabel, setText } from "./element.js";
 import { Face } from "./picture/face.js";
 import { FrameNews, isFramed } from "./view/framed.js";
 import { Gestures } from "./view/gestures.js";
@@ -150,6 +150,19 @@ viewer.addEventListener("_peers", async () => {
     isPresentingWanted = false;
   }
 });
+
+// Loaded only if somebody points, so that the page itself stays small.
+const point = ({ detail }) => import("./point/pointing.js").then((it) => it.point(viewer, laser, detail), () => {});
+const laser = iconButton("M4 20 14 10M17 3.5v3M20.5 7h-3", meetingWords.laser, point);
+laser.hidden = true;
+addToBar(laser);
+if (!isFramed) keys.add("l", meetingWords.laser, (event) => !laser.hidden && point(event));
+viewer.addEventListener("_point", point);
+for (const type of ["_peers", "_pointing"]) {
+  viewer.addEventListener(type, ({ detail }) => {
+    laser.hidden = isFramed || !detail.pointing;
+  });
+}
 
 // Loaded only if there is sound, so that the page itself stays small. It goes on by itself then.
 let isSoundWanted = false;

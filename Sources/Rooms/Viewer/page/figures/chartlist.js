@@ -10,6 +10,15 @@ const WIDTH = 300;
 const HEIGHT = 44;
 const SVG = "http://www.w3.org/2000/svg";
 
+/** Ends when the style of the charts has come, or can't be had. */
+export const styled = new Promise((resume) => {
+  const link = document.createElement("link");
+  link.rel = "stylesheet";
+  link.href = "style/chartlist.css";
+  link.onload = link.onerror = resume;
+  document.head.append(link);
+});
+
 /** The charts, the resolution and the paths, as elements in `root`. */
 export class ChartList {
   #page;

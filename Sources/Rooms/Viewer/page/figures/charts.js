@@ -56,6 +56,7 @@ export class Charts {
     this.#panel.focus();
     // Loaded only now, so that the page itself stays small.
     const file = await import("./chartlist.js").catch(() => null);
+    await file?.styled;
     if (file && this.isOpen) this.#list ??= new file.ChartList(this.#page, byId("charts-list"));
   }
 }
