@@ -106,6 +106,9 @@ extension EndToEndInBrowser {
             let window = try browser.newPage(presentersLink)
             try window.waitUntil("\(controls) === '\(ids.joined(separator: ","))'")
             #expect(try evaluateInFrame(controls, of: page).string == "")
+            let laser = "document.querySelector('#bar [title=\"Laser pointer\"]').hidden"
+            try window.waitUntil("!\(laser)")
+            #expect(try evaluateInFrame(laser, of: page) == true)
 
             #expect(desktop.host.stop() == .exited(0))
             try page.waitUntil("heard.some(({ type }) => type === 'ended')")

@@ -3,6 +3,7 @@ import Clocks
 import Ingest
 public import MediaSessions
 public import MediaTypes
+import Signalling
 public import TrackHub
 
 /// The measurements of a host, for all its tracks together and for each room. The status for programs and `/metrics`

@@ -1,4 +1,5 @@
 import Ingest
+import Signalling
 public import TrackHub
 
 extension ScreenRelayHost {

@@ -37,7 +37,7 @@ final class Pointing {
     private let context: OpaquePointer
     /// Whether pages have been told that their users may point.
     private(set) var isAllowed: Bool
-    /// Keyed by room. A room in which nobody points has no entry.
+    /// Keyed by room. A room without dots has no entry.
     private var dots: [String: PointedDots] = [:]
     /// Runs while there are dots.
     private var timer: EventSource?

@@ -151,7 +151,7 @@ viewer.addEventListener("_peers", async () => {
   }
 });
 
-// Loaded only if somebody points, so that the page itself stays small.
+// Loaded only if a viewer points, so that the page itself stays small.
 const point = ({ detail }) => import("./point/pointing.js").then((it) => it.point(viewer, laser, detail), () => {});
 const laser = iconButton("M4 20 14 10M17 3.5v3M20.5 7h-3", meetingWords.laser, point);
 laser.hidden = true;

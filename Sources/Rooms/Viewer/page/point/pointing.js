@@ -1,5 +1,5 @@
 // Pointing at the picture with a dot that all pages of the room show. The page loads this file, and those it imports,
-// when somebody points or the user turns the laser on.
+// when a viewer points or the user turns the laser on.
 
 import { Dots } from "./dots.js";
 import { element } from "../element.js";
