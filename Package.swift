@@ -140,6 +140,9 @@ let package = Package(
                 "MediaTypes",
             ]),
         shell("Codecs", "PictureFiles", ["CLibAV", "LibAVMessages", "MediaTypes", "ColorConversion"]),
+        // What an application writes as pictures, encoded while its track is watched.
+        shell(
+            "Codecs", "TrackEncoding", ["Clocks", "MediaTypes", "Threading", "VideoDecoding", "X264Encoding"]),
         // Apart from PictureFiles, so that applications of ScreenRelayKit don't need libqrencode.
         shell("Codecs", "QRCodes", ["CQREncode"]),
 
@@ -242,7 +245,7 @@ let package = Package(
             [
                 "CodecTable", "ByteCoding", "Clocks", "CLinux", "MediaTypes", "Threading", "CaptureLink",
                 "LinkTransport", "RecordingFiles", "LockOrder",
-                "TrackHub", "VideoDecoding", "X264Encoding", "AudioCoding", "Opus",
+                "TrackHub", "VideoDecoding", "TrackEncoding", "AudioCoding", "Opus",
                 "Ingest",
                 "STUN", "SecureTransport", "MediaSessions", "WebRTC", "Rooms", "Signalling", "PictureFiles",
                 "Processes",
@@ -519,7 +522,8 @@ let package = Package(
                 "ScreenRelayKit", "Ingest", "Threading", "TrackHub", "SecureTransport", "Signalling", "STUN",
                 "BrowserDriver", "CaptureLink", "LinkTransport", "Recording", "RecordingFiles", "MediaSessions",
                 "Processes",
-                "WebRTC", "X264Encoding", "VideoDecoding", "AudioCoding", "Opus", "H264", "MediaTypes", "TestSupport",
+                "WebRTC", "TrackEncoding", "X264Encoding", "VideoDecoding", "AudioCoding", "Opus", "H264",
+                "MediaTypes", "TestSupport",
             ]),
         tests(
             "EndToEndTests",

@@ -6,6 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 import Threading
+import TrackEncoding
 import TrackHub
 import VideoDecoding
 import X264Encoding
@@ -205,10 +206,11 @@ struct PictureTrackTests {
     func encoderFailure() throws {
         struct NoMemory: Error {}
         let fails = Mutex(true)
-        let encoder = try TrackEncoder(picturesPerSecond: 30, highestRate: BitRate(bitsPerSecond: 1_000_000)) {
+        let made = TrackEncoder(picturesPerSecond: 30, highestRate: BitRate(bitsPerSecond: 1_000_000)) {
             if fails.withLock({ $0 }) { throw NoMemory() }
             return try X264Encoder($0)
         }
+        let encoder = try #require(made)
         let track = try CustomVideoTrack(encoder, feedback: .init(keyFrameWanted: {}))
         #expect(track.attach(to: try TrackIngest(hub: hub, log: .silent), recorder: nil))
         defer { track.end(reason: "it was a test") }

@@ -3,6 +3,7 @@ import Ingest
 public import MediaTypes
 import Synchronization
 import Threading
+import TrackEncoding
 public import TrackHub
 
 /// A video track of an application's own frames or pictures, published into a room.
@@ -73,8 +74,10 @@ public final class CustomVideoTrack: PictureSource {
         picturesPerSecond: Int, highestBitRate: BitRate = BitRate(bitsPerSecond: 8_000_000),
         feedback: Feedback = Feedback(keyFrameWanted: {})
     ) throws(HostError) {
-        try self.init(
-            TrackEncoder(picturesPerSecond: picturesPerSecond, highestRate: highestBitRate), feedback: feedback)
+        guard let encoder = TrackEncoder(picturesPerSecond: picturesPerSecond, highestRate: highestBitRate) else {
+            throw .system("no descriptor left for a track's encoder")
+        }
+        try self.init(encoder, feedback: feedback)
     }
 
     /// A track of pictures that `encoder` encodes.
@@ -84,7 +87,9 @@ public final class CustomVideoTrack: PictureSource {
         self.feedback = feedback
         self.encoder = encoder
         ingest = Mutex(nil)
-        try encoder.start { [weak self] in _ = self?.deliver($0) }
+        guard encoder.start(deliver: { [weak self] in _ = self?.deliver($0) }) else {
+            throw .system("no thread left for a track's encoder")
+        }
     }
 
     deinit {

@@ -1,16 +1,17 @@
 import Clocks
-import MediaTypes
+package import MediaTypes
 import Synchronization
 import Threading
 import VideoDecoding
-import X264Encoding
+package import X264Encoding
 
-/// Encodes the pictures of a ``CustomVideoTrack`` while the track is watched: each on the thread that writes it, and
-/// the last picture again on the encoder's own thread if a viewer needs it, since the caller must not wait.
+/// Encodes the pictures that an application writes for a track while the track is watched: each on the thread that
+/// writes it, and the last picture again on the encoder's own thread if a viewer needs it, since the caller must not
+/// wait.
 ///
 /// Any thread may call any method. One thread encodes at a time; if other pictures are written meanwhile, that thread
 /// continues with the newest.
-final class TrackEncoder: Sendable {
+package final class TrackEncoder: Sendable {
     /// The picture to encode, and the requests for its encoding.
     private struct Wishes {
         var deliver: (@Sendable (CodedFrame) -> Void)?
@@ -45,7 +46,7 @@ final class TrackEncoder: Sendable {
     }
 
     /// Makes an encoder.
-    typealias EncoderMaker = @Sendable (X264Configuration) throws -> X264Encoder
+    package typealias EncoderMaker = @Sendable (X264Configuration) throws -> X264Encoder
 
     /// The encoder of pictures like the last one.
     fileprivate struct Coder {
@@ -66,12 +67,16 @@ final class TrackEncoder: Sendable {
     /// Used only by the thread that has set `isEncoding`.
     private let coder: Mutex<Coder>
 
-    /// - Throws: ``HostError/system(_:)`` if the process has no descriptor left.
-    init(
+    /// Creates an encoder that has yet to be started; nil if the process has no descriptor left.
+    ///
+    /// - Parameters:
+    ///   - picturesPerSecond: how many are written per second, clamped to 1...240.
+    ///   - highestRate: the rate that is not exceeded, whatever ``setTargetBitRate(_:)`` says.
+    package init?(
         picturesPerSecond: Int, highestRate: BitRate,
         makeEncoder: @escaping EncoderMaker = { try X264Encoder($0) }
-    ) throws(HostError) {
-        guard let wake = EventFD() else { throw .system("no descriptor left for a track's encoder") }
+    ) {
+        guard let wake = EventFD() else { return nil }
         self.wake = wake
         self.highestRate = max(Self.lowestRate, highestRate)
         wishes = Mutex(Wishes(rate: max(Self.lowestRate, highestRate)))
@@ -79,10 +84,9 @@ final class TrackEncoder: Sendable {
             Coder(picturesPerSecond: max(1, min(240, picturesPerSecond)), makeEncoder: makeEncoder))
     }
 
-    /// Starts the thread, which lives until ``stop()``. `deliver` gets the frames in order, on any thread.
-    ///
-    /// - Throws: ``HostError/system(_:)`` if the process has no thread left.
-    func start(deliver: @escaping @Sendable (CodedFrame) -> Void) throws(HostError) {
+    /// Starts the thread, which lives until ``stop()``. `deliver` gets the frames in order, on any thread. Returns
+    /// false if the process has no thread left.
+    package func start(deliver: @escaping @Sendable (CodedFrame) -> Void) -> Bool {
         wishes.withLock { $0.deliver = deliver }
         let thread = NamedThread("track encoder", blocksSignals: true) { [self] in
             while !wishes.withLock({ $0.isOver }) {
@@ -90,16 +94,17 @@ final class TrackEncoder: Sendable {
                 encodeWhatWaits()
             }
         }
-        guard thread != nil else { throw .system("no thread left for a track's encoder") }
+        return thread != nil
     }
 
-    func stop() {
+    /// Ends the thread, which isn't waited for.
+    package func stop() {
         wishes.withLock { $0.isOver = true }
         wake.signal()
     }
 
     /// Whether a picture can be encoded, and be decoded by the host: its planes fit its size.
-    static func takes(_ picture: I420Picture) -> Bool {
+    package static func takes(_ picture: I420Picture) -> Bool {
         let sides = 1...16_384
         return sides.contains(picture.size.width) && sides.contains(picture.size.height)
             && Int64(picture.lumaCount) <= H264Decoder.maxPixels
@@ -108,7 +113,7 @@ final class TrackEncoder: Sendable {
 
     /// Encodes a picture now if the track has viewers, or else as soon as it does. Returns false if the encoder has
     /// failed since the last call.
-    func write(_ picture: I420Picture, captured: MonotonicTime) -> Bool {
+    package func write(_ picture: I420Picture, captured: MonotonicTime) -> Bool {
         wishes.withLock { wishes in
             wishes.newest = picture
             wishes.captured = wishes.isWatched ? captured : nil
@@ -122,10 +127,10 @@ final class TrackEncoder: Sendable {
     }
 
     /// Drops the last picture unless the track is watched.
-    func forget() { wishes.withLock { if !$0.isWatched { ($0.newest, $0.isDue) = (nil, false) } } }
+    package func forget() { wishes.withLock { if !$0.isWatched { ($0.newest, $0.isDue) = (nil, false) } } }
 
     /// Encodes the last picture if the track hasn't been watched since it was written: no other picture will follow.
-    func finish() {
+    package func finish() {
         wishes.withLock { $0.isWatched = true }
         // Another thread may be encoding, which takes some milliseconds; the caller's own can't be waited for, if it
         // calls this when it gets a frame.
@@ -141,7 +146,8 @@ final class TrackEncoder: Sendable {
 
     // MARK: For the hub, which must not wait
 
-    func setWatched(_ isWatched: Bool) {
+    /// Encodes only while the track is watched, and then begins with a key frame of the last picture.
+    package func setWatched(_ isWatched: Bool) {
         wishes.withLock { wishes in
             if isWatched, !wishes.isWatched { (wishes.isDue, wishes.needsKeyFrame) = (true, true) }
             wishes.isWatched = isWatched
@@ -149,17 +155,20 @@ final class TrackEncoder: Sendable {
         wake.signal()
     }
 
-    func requestKeyFrame() {
+    /// Encodes the last picture again, as a key frame.
+    package func requestKeyFrame() {
         wishes.withLock { ($0.isDue, $0.needsKeyFrame) = (true, true) }
         wake.signal()
     }
 
-    func requestPicture() {
+    /// Encodes the last picture again.
+    package func requestPicture() {
         wishes.withLock { $0.isDue = true }
         wake.signal()
     }
 
-    func setTargetBitRate(_ rate: BitRate) {
+    /// Sets the bit rate from the next picture on.
+    package func setTargetBitRate(_ rate: BitRate) {
         wishes.withLock { $0.rate = max(Self.lowestRate, min(highestRate, rate)) }
     }
 
