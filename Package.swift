@@ -62,6 +62,8 @@ let package = Package(
                 "Threading", "TrackHub", "LinkTransport", "Ingest", "OutputLife", "OutputSettings", "Pushing",
                 "RTSPServing", "Pulling", "RTMPServing", "SRTServing", "Joining",
             ]),
+        // The receiving half: for applications that join a room, without a host of their own.
+        .library(name: "ScreenRelayClient", targets: ["ScreenRelayClient", "MediaTypes", "H264"]),
         // For the benchmarks in Tools/, packages of their own, which see only products.
         .library(
             name: "ScreenRelayTestTools",
@@ -309,6 +311,20 @@ let package = Package(
                 "Clocks", "MediaTypes", "TrackHub",
             ]),
 
+        // Clients: what joins a room over the network, without Kit. How it is connected, and an application's client.
+        shell(
+            "Clients", "RoomConnections",
+            [
+                "ByteCoding", "CodecTable", "MediaSessions", "MediaTypes", "OutputLife", "STUN", "Signalling",
+                "Threading", "TrackHub", "WebRTC", "WebRTCPushing",
+            ]),
+        shell(
+            "Clients", "ScreenRelayClient",
+            [
+                "AudioCoding", "Clocks", "ColorConversion", "MediaTypes", "OutputSettings", "RoomConnections", "Rooms",
+                "Signalling", "Threading", "TrackEncoding", "TrackHub", "VideoDecoding", "WebRTCPushing",
+            ]),
+
         // Programs.
         shell(
             "Programs", "CommandLine",
@@ -322,15 +338,13 @@ let package = Package(
                 "ByteCoding", "CGLib", "CLinux", "Clocks", "MediaTypes", "Processes", "STUN",
                 "ScreenRelayKit", "SecureTransport", "Signalling", "Threading", "WebRTC",
             ]),
-        // What a viewer without a browser does. Of the host it has only the recorder of a track, and the client of the
-        // pushes over WebRTC.
+        // What a viewer without a browser does. Of the host it has only the recorder of a track.
         shell(
             "Programs", "Viewing",
             [
-                "AudioCoding", "CLinux", "CXCB", "ByteCoding", "Clocks", "CodecTable", "ColorConversion",
-                "CommandLine", "Exporting", "Ingest", "MediaFiles", "MediaSessions", "MediaTypes", "Opus",
-                "OutputLife", "OutputSettings", "Processes", "RecordingFiles", "Replaying", "STUN", "Threading",
-                "VideoDecoding", "WebRTC", "WebRTCPushing",
+                "AudioCoding", "CLinux", "CXCB", "ByteCoding", "Clocks", "ColorConversion", "CommandLine",
+                "Exporting", "Ingest", "MediaFiles", "MediaTypes", "Opus", "OutputSettings", "Processes",
+                "RecordingFiles", "Replaying", "RoomConnections", "Threading", "VideoDecoding", "WebRTCPushing",
             ]),
         shell(
             "Programs", "Commands",
@@ -374,6 +388,9 @@ let package = Package(
             swiftSettings: settings),
         .executableTarget(
             name: "watermark", dependencies: ["ScreenRelayKit", "Pushing", "MediaTypes"], path: "Examples/Watermark",
+            swiftSettings: settings),
+        .executableTarget(
+            name: "mirror", dependencies: ["ScreenRelayClient", "MediaTypes"], path: "Examples/Mirror",
             swiftSettings: settings),
 
         // Tests: one folder per target that has logic; EndToEnd has the real browser and the real FFmpeg.
@@ -511,7 +528,13 @@ let package = Package(
                 "ByteCoding", "Commands", "CommandLine", "MediaTypes", "OutputLife", "Pushing", "ScreenRelayKit",
                 "TestSupport", "Threading",
             ]),
-        tests("ViewingTests", ["Viewing", "H264", "MediaTypes"]),
+        tests("ViewingTests", ["Viewing", "RoomConnections", "H264", "MediaTypes"]),
+        tests(
+            "ScreenRelayClientTests",
+            [
+                "ScreenRelayClient", "RoomConnections", "ScreenRelayKit", "Signalling", "Threading", "TrackHub",
+                "Processes", "H264", "MediaTypes", "TestSupport", "mirror",
+            ]),
         tests(
             "DiagnosisTests",
             ["Diagnosis", "MediaTypes", "STUN", "ScreenRelayKit", "SecureTransport", "Signalling", "TestSupport"],

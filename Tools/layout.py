@@ -2,8 +2,8 @@
 
 A target depends only on groups above its own (or on its own group, where the design says so), pure cores import nothing
 but each other and the standard library, nothing in Sources imports what has the data of ICU, the programs that capture
-reach neither Foundation nor GLib, and that of sound nothing of the pictures' libraries. A folder of Sources and Tests
-holds at most 20 files.
+reach neither Foundation nor GLib, and that of sound nothing of the pictures' libraries. A client of rooms reaches
+nothing of a host. A folder of Sources and Tests holds at most 20 files.
 """
 
 import collections
@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 
-GROUPS = ["System", "Media", "Codecs", "Link", "Capture", "Host", "RTC", "Rooms", "Kit", "Inputs", "Outputs", "Programs", "TestTools"]
+GROUPS = ["System", "Media", "Codecs", "Link", "Capture", "Host", "RTC", "Rooms", "Kit", "Inputs", "Outputs", "Clients", "Programs", "TestTools"]
 # A line for each group, so that two changes seldom touch the same one.
 PURE = {
     "MediaTypes", "ByteCoding", "H264", "Opus", "CodecTable",
@@ -35,6 +35,10 @@ CAPTURES = {
     "screenrelay-capture": FORBIDDEN,
     "screenrelay-sound": FORBIDDEN | {"CLibAV", "CX264", "CYUV", "CXCB"},
 }
+
+# What a client of rooms must not need.
+HOST_GROUPS = {"Capture", "Kit", "Inputs"}
+HOST_TARGETS = {"Ingest", "Pushing", "RTSPServing", "Joining"}
 
 package = json.load(sys.stdin)
 problems = []
@@ -112,6 +116,13 @@ for program, forbidden in CAPTURES.items():
         for module, file in imports(targets[name][0]).items():
             if module in forbidden:
                 problems.append(f"{file}: the program {program} reaches {module}")
+
+for name in targets:
+    if group(name) != "Clients":
+        continue
+    for reached in sorted(reach(name, set())):
+        if group(reached) in HOST_GROUPS or reached in HOST_TARGETS:
+            problems.append(f"the client {name} reaches {reached}, which belongs to a host")
 
 # SwiftPM takes sub-folders without being told of them.
 listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "Sources", "Tests"], capture_output=True, text=True, check=True)

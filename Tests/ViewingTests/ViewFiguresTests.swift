@@ -1,5 +1,6 @@
 import H264
 import MediaTypes
+import RoomConnections
 import Testing
 
 @testable import Viewing
@@ -9,9 +10,9 @@ struct ViewFiguresTests {
     private let begin = MonotonicTime(nanoseconds: 5_000_000_000_000)
     private let size = PictureSize(width: 320, height: 240)
 
-    private func frame(captured: MonotonicTime?, at arrival: MonotonicTime, lost: Int = 0) -> ViewedFrame {
+    private func frame(captured: MonotonicTime?, at arrival: MonotonicTime, lost: Int = 0) -> ReceivedFrame {
         let bytes: [UInt8] = [0, 0, 0, 1, 0x41] + [UInt8](repeating: 1, count: 995)
-        return ViewedFrame(
+        return ReceivedFrame(
             coded: CodedFrame(h264: bytes, units: [4..<1000], captureTime: captured), codec: .h264, arrival: arrival,
             lostPackets: lost)
     }

@@ -1,5 +1,6 @@
 import OutputLife
 import OutputSettings
+import Signalling
 import Testing
 
 @testable import WebRTCPushing
@@ -36,6 +37,17 @@ struct ViewingAddressTests {
     func mistakes(text: String) {
         let error = #expect(throws: OutputSettingsError.self) { try WebRTCServer(viewing: text) }
         #expect(error?.description.contains("Sesam") == false)
+    }
+
+    @Test("a presenters' link leads to the WHIP endpoint of a track, and a password follows the token")
+    func publishing() throws {
+        let link = try #require(RoomLink("https://[::1]:8443/#my%20desk,Sesam,open%20it"))
+        let server = WebRTCServer(publishing: "left.2", in: link)
+        #expect(server.url == "https://[::1]:8443/whip/my%20desk/left.2" && server.service == .whip)
+        #expect(server.token == "Sesam,open%20it" && server.host == "::1")
+        #expect(server.description == "https://[::1]:8443")
+        let open = WebRTCServer(publishing: "left", in: try #require(RoomLink("http://127.0.0.1:8080/")))
+        #expect(open.url == "http://127.0.0.1:8080/whip/screen/left" && open.token == nil)
     }
 
     @Test("a track can be chosen only with an invite link")

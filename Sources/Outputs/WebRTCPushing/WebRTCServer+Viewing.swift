@@ -1,7 +1,7 @@
 import ByteCoding
 import FoundationEssentials
 public import OutputSettings
-import Signalling
+package import Signalling
 
 extension WebRTCServer {
     /// The room that a link without one opens.
@@ -50,6 +50,17 @@ extension WebRTCServer {
         self.init(
             service: .whep(password: nil), url: place + parts.percentEncodedPath + query,
             token: try Self.token(parts), description: "\(place)/...", host: plainHost)
+    }
+
+    /// Where the owner of an invite link with the presenters' token publishes `track`: the WHIP endpoint of the link's
+    /// room. A password follows the token, since players have no other place for it either.
+    package init(publishing track: String, in link: RoomLink) {
+        let room = PercentCoding.encode(link.room.isEmpty ? Self.usualRoom : link.room)
+        let password = link.password.map { "," + PercentCoding.encode($0) } ?? ""
+        self.init(
+            service: .whip, url: "\(link.origin)/whip/\(room)/\(PercentCoding.encode(track))",
+            token: link.token.isEmpty ? nil : link.token + password, description: link.origin,
+            host: link.name.hasPrefix("[") ? String(link.name.dropFirst().dropLast()) : link.name)
     }
 
     private init(service: Service, url: String, token: String?, description: String, host: String) {

@@ -3,6 +3,7 @@ import CommandLine
 import MediaFiles
 import MediaTypes
 import Opus
+import RoomConnections
 import Threading
 import VideoDecoding
 
@@ -39,10 +40,10 @@ final class RTSPReading: ViewConnection {
             while let piece = try reader.next() {
                 switch piece.content {
                 case .frame(let frame):
-                    inbox.post(ViewedFrame(coded: frame.withoutCaptureTime, codec: .h264, arrival: .now()))
+                    inbox.post(ReceivedFrame(coded: frame.withoutCaptureTime, codec: .h264, arrival: .now()))
                 case .sound(let packet) where reader.sound?.codec == "opus":
                     guard let frame = CodedFrame(opus: packet.bytes, captureTime: nil) else { continue }
-                    inbox.post(ViewedFrame(coded: frame, codec: .opus, arrival: .now()))
+                    inbox.post(ReceivedFrame(coded: frame, codec: .opus, arrival: .now()))
                 case .packet, .sound: continue
                 }
             }

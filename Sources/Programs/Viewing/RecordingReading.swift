@@ -5,6 +5,7 @@ import MediaTypes
 import Opus
 import RecordingFiles
 import Replaying
+import RoomConnections
 import Threading
 
 /// Reads the pictures and the sound of a recording at the recorded pace, on a thread of its own.
@@ -83,11 +84,11 @@ final class RecordingReading: ViewConnection {
     ) {
         while let picture = pictures.next(), stop.wait(until: pace.due(picture.time, now: .now())) {
             inbox.post(
-                ViewedFrame(coded: picture.frame.withoutCaptureTime, codec: picture.codec, arrival: .now()))
+                ReceivedFrame(coded: picture.frame.withoutCaptureTime, codec: picture.codec, arrival: .now()))
         }
         while let sound = pictures.nextSound(), stop.wait(until: pace.due(sound.time, now: .now())) {
             guard let frame = CodedFrame(opus: sound.packet, captureTime: nil) else { continue }
-            inbox.post(ViewedFrame(coded: frame, codec: .opus, arrival: .now()))
+            inbox.post(ReceivedFrame(coded: frame, codec: .opus, arrival: .now()))
         }
     }
 

@@ -1,29 +1,20 @@
 public import CommandLine
 import MediaTypes
+import RoomConnections
 import Threading
 
 /// An event of a connection, in the order of arrival.
 enum ViewEvent: Sendable {
     /// The connection is there, or the file is open.
     case connected
-    case frame(ViewedFrame)
+    case frame(ReceivedFrame)
     /// Frames are missing here: nothing can be decoded until the next key frame.
     case gap
     /// Nothing follows.
     case ended(ViewEnd)
 
     /// The frame, if it is one.
-    var frame: ViewedFrame? { if case .frame(let frame) = self { frame } else { nil } }
-}
-
-/// A frame that arrived.
-struct ViewedFrame: Sendable {
-    /// The frame. Its capture time is on this machine's clock, or nil if it isn't known.
-    let coded: CodedFrame
-    let codec: TrackFormat.Codec
-    let arrival: MonotonicTime
-    /// The number of packets that were lost on this connection so far.
-    var lostPackets = 0
+    var frame: ReceivedFrame? { if case .frame(let frame) = self { frame } else { nil } }
 }
 
 /// Why viewing, or one of its connections, has ended.
@@ -72,7 +63,7 @@ extension Mailbox where Item == ViewEvent {
     private static var byteLimit: Int { 32 << 20 }
 
     /// Adds a frame. If the decoder is too slow, the waiting frames are dropped.
-    func post(_ frame: ViewedFrame) {
+    func post(_ frame: ReceivedFrame) {
         post(.frame(frame)) { waiting in
             let byteCount = waiting.reduce(0) { $0 + ($1.frame?.coded.bytes.count ?? 0) }
             guard waiting.count >= Self.limit || byteCount > Self.byteLimit else { return }

@@ -1,5 +1,6 @@
 import ByteCoding
 import MediaTypes
+import RoomConnections
 
 /// The figures of one second of viewing.
 struct ViewSecond: Equatable {
@@ -87,7 +88,7 @@ struct ViewFigures {
         (hasLostSincePicture, lastShown, lastCapture) = (false, nil, nil)
     }
 
-    mutating func arrived(_ frame: ViewedFrame) {
+    mutating func arrived(_ frame: ReceivedFrame) {
         octets += frame.coded.bytes.count
         guard frame.lostPackets > lostPackets else { return }
         second.lostPackets += frame.lostPackets - lostPackets
@@ -96,7 +97,7 @@ struct ViewFigures {
     }
 
     /// Notes that a frame was decoded at `now`.
-    mutating func decoded(_ frame: ViewedFrame, size: PictureSize?, at now: MonotonicTime) {
+    mutating func decoded(_ frame: ReceivedFrame, size: PictureSize?, at now: MonotonicTime) {
         pictures += 1
         count += 1
         if let size { second.size = size }

@@ -1,5 +1,6 @@
 import Ingest
 import MediaTypes
+import RoomConnections
 
 /// Records the received frames as a host records a publisher: for `screenrelay replay`, `inspect` and `export`.
 struct ViewRecording {
@@ -13,7 +14,7 @@ struct ViewRecording {
         pictures = PublicationRecording(recorder, epoch: UInt64.random(in: 1 ... .max), at: time)
     }
 
-    mutating func record(_ frame: ViewedFrame) {
+    mutating func record(_ frame: ReceivedFrame) {
         switch frame.codec.kind {
         case .video: pictures.record(frame.coded, at: frame.arrival)
         case .audio:

@@ -3,6 +3,7 @@ import CommandLine
 import Glibc
 public import Ingest
 public import MediaTypes
+import RoomConnections
 public import Threading
 import VideoDecoding
 
@@ -36,8 +37,6 @@ public final class ViewRun {
 
     /// The longest time for connecting.
     private static let connectTimeout = Interval.seconds(15)
-    private static let minWait = Interval.milliseconds(500)
-    private static let maxWait = Interval.seconds(8)
 
     private let place: ViewPlace
     private let settings: Settings
@@ -51,7 +50,7 @@ public final class ViewRun {
     private var phase = Phase.connecting
     /// When the phase ends by itself.
     private var deadline = MonotonicTime.distantFuture
-    private var wait = ViewRun.minWait
+    private var pace = RetryPace()
     private var decoder: (any FrameDecoder)?
     private var gate = RandomAccessGate(isClosed: true)
     private var recording: ViewRecording?
@@ -160,7 +159,7 @@ public final class ViewRun {
 
     private func connect() throws(ViewEnd) -> any ViewConnection {
         switch place.kind {
-        case .server(let server): try WHEPConnection(to: server)
+        case .server(let server): try WHEPViewing(to: server)
         case .stream(let url): try RTSPReading(url)
         case .recording(let path): try RecordingReading(path)
         }
@@ -198,16 +197,14 @@ public final class ViewRun {
         connection = nil
         guard figures.pictures > 0, end.mayPass else { return end }
         log.warning("\(end.reason ?? "the connection has ended"); trying again")
-        // Many viewers that lose one host must not reconnect all at once.
         phase = .waiting
-        deadline = MonotonicTime.now() + wait + Interval.milliseconds(Int64.random(in: 0...250))
-        wait = min(wait * 2, Self.maxWait)
+        deadline = MonotonicTime.now() + pace.next()
         return nil
     }
 
     // MARK: Sound and pictures
 
-    private func show(_ frame: ViewedFrame) -> ViewEnd? {
+    private func show(_ frame: ReceivedFrame) -> ViewEnd? {
         figures.arrived(frame)
         recording?.record(frame)
         if frame.codec == .opus { play(frame) }
@@ -219,7 +216,7 @@ public final class ViewRun {
             guard decoder.pictureCount > before else { return nil }
             picture = pictures.last ?? picture
             figures.decoded(frame, size: frame.coded.format?.size, at: .now())
-            wait = Self.minWait
+            pace.reset()
         } catch {
             guard error.wantsKeyFrame else { return ViewEnd("\(error)", .badData, mayPass: false) }
             log.debug("\(error)")
@@ -229,7 +226,7 @@ public final class ViewRun {
         return nil
     }
 
-    private func play(_ frame: ViewedFrame) {
+    private func play(_ frame: ReceivedFrame) {
         if !hasTriedSound, let program = settings.soundProgram {
             hasTriedSound = true
             do throws(ViewEnd) {

@@ -1,4 +1,3 @@
-import Glibc
 import H264
 import Ingest
 import MediaTypes
@@ -18,24 +17,7 @@ struct PictureTrackTests {
     private let hub = TrackHub(origin: now())
     private let small = PictureSize(width: 64, height: 48)
 
-    /// A slanted pattern, which another `shade` makes brighter.
-    private func picture(_ size: PictureSize, shade: Int) -> I420Picture {
-        var bytes: [UInt8] = []
-        for row in 0..<size.height {
-            for column in 0..<size.width { bytes.append(UInt8(shade + (row + column) / 4 % 40)) }
-        }
-        let chroma = (size.width + 1) / 2 * ((size.height + 1) / 2)
-        bytes += [UInt8](repeating: UInt8(shade), count: chroma) + [UInt8](repeating: 128, count: chroma)
-        return I420Picture(size: size, bytes: bytes, isFullRange: false, matrix: .bt601, captureTime: nil)
-    }
-
-    /// The peak signal-to-noise ratio in dB; 0 if the sizes differ.
-    private func likeness(_ one: I420Picture, _ other: I420Picture) -> Double {
-        guard one.bytes.count == other.bytes.count else { return 0 }
-        var sum = 0
-        for (left, right) in zip(one.bytes, other.bytes) { sum += (Int(left) - Int(right)) * (Int(left) - Int(right)) }
-        return sum == 0 ? 100 : 10 * log10(255 * 255 * Double(one.bytes.count) / Double(sum))
-    }
+    private func picture(_ size: PictureSize, shade: Int) -> I420Picture { .slanted(size, shade: shade) }
 
     /// A track in a room of its own, which somebody watches.
     private func watchedTrack(highestBitRate: BitRate = BitRate(bitsPerSecond: 8_000_000)) throws -> CustomVideoTrack {
@@ -56,7 +38,7 @@ struct PictureTrackTests {
                 frames.append(frame)
                 try decoder.decode(frame.coded, copying: false)
             }
-            return try decoder.lastPicture().map { likeness($0, picture) > 35 } ?? false
+            return try decoder.lastPicture().map { $0.likeness(to: picture) > 35 } ?? false
         }
         return frames
     }
@@ -98,7 +80,7 @@ struct PictureTrackTests {
                 return true
             }
         }
-        #expect(try fresh.lastPicture().map { likeness($0, written) > 35 } == true)
+        #expect(try fresh.lastPicture().map { $0.likeness(to: written) > 35 } == true)
     }
 
     @Test("while nobody watches nothing is encoded, and the next viewer gets the newest picture first")

@@ -1,0 +1,51 @@
+import Clocks
+import CommandLine
+import MediaTypes
+import RoomConnections
+import Threading
+import WebRTCPushing
+
+/// Views a WHEP endpoint.
+final class WHEPViewing: ViewConnection {
+    let inbox: Mailbox<ViewEvent>
+    private let connection: WHEPConnection
+
+    /// How long the server may take to answer the request that ends the session.
+    private static let farewell = Interval.seconds(3)
+
+    /// Begins to connect. Throws if the system has no port, thread or descriptor left.
+    init(to server: WebRTCServer) throws(ViewEnd) {
+        guard let inbox = Mailbox<ViewEvent>() else { throw .noResources }
+        self.inbox = inbox
+        do throws(ConnectionEnd) {
+            connection = try WHEPConnection(to: server) { event in
+                switch event {
+                case .connected: inbox.post(.connected)
+                case .frame(let frame): inbox.post(frame)
+                case .ended(let end): inbox.post(.ended(ViewEnd(end)))
+                }
+            }
+        } catch {
+            throw ViewEnd(error)
+        }
+    }
+
+    func requestKeyFrame() { connection.requestKeyFrame() }
+
+    func abandon() { connection.abandon() }
+
+    func close() { connection.close(until: .now() + Self.farewell) }
+}
+
+extension ViewEnd {
+    /// The end because a room's connection has ended.
+    fileprivate init(_ end: ConnectionEnd) {
+        let code: ExitCode =
+            switch end.cause {
+            case .unavailable: .unavailable
+            case .refused: .permission
+            case .system: .system
+            }
+        self.init(end.description, code, mayPass: end.mayPass)
+    }
+}
