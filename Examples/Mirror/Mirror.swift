@@ -66,6 +66,7 @@ enum Mirror {
                     Task { await tell(new) }
                 }
             }
+            publication?.end()
         } catch {
             say("mirror: \(error)")
             exit(70)

@@ -48,7 +48,7 @@ final class EventQueue<Event: Sendable>: Sendable {
 
         /// The next event; nil after the last one, or once the task is cancelled.
         mutating func next() async -> Event? {
-            while true {
+            while !Task.isCancelled {
                 let (event, isFinished) = queue.state.withLock { state -> (Event?, Bool) in
                     (state.events.isEmpty ? nil : state.events.removeFirst(), state.isFinished)
                 }
@@ -56,6 +56,7 @@ final class EventQueue<Event: Sendable>: Sendable {
                 if isFinished { return nil }
                 if await wakes.next() == nil { return nil }
             }
+            return nil
         }
     }
 }

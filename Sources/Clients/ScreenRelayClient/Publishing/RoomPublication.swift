@@ -4,11 +4,11 @@ import TrackEncoding
 
 /// A track that a client publishes into its room: of pictures, which it encodes, or of the application's own frames.
 ///
-/// It lasts until ``end()``, its release, or the end of the client. The host keeps its track for a minute after that,
-/// with its last picture. May be used on any thread, but only one thread may write at a time.
+/// It lasts until ``end()``, the end of the client, or the release of it and its events. The host keeps its track for a
+/// minute after that, with its last picture. May be used on any thread, but only one thread may write at a time.
 public final class RoomPublication: Sendable {
     private let id: UInt64
-    private let published: PublishedTrack
+    fileprivate let published: PublishedTrack
     private let room: RoomClient
 
     init(_ publication: (id: UInt64, track: PublishedTrack), _ room: RoomClient) {
@@ -21,7 +21,7 @@ public final class RoomPublication: Sendable {
     public var track: String { published.name }
 
     /// What happens to it. For one reader; at most 1024 events wait.
-    public var events: PublicationEvents { PublicationEvents(published: published) }
+    public var events: PublicationEvents { PublicationEvents(publication: self) }
 
     /// Writes the next picture.
     ///
@@ -76,15 +76,19 @@ public enum PublicationEvent: Hashable, Sendable {
 /// A publication's events, for one reader. They end with the publication, or when the reader's task is cancelled, which
 /// doesn't end the publication.
 public struct PublicationEvents: AsyncSequence, Sendable {
-    let published: PublishedTrack
+    let publication: RoomPublication
 
-    public func makeAsyncIterator() -> Iterator { Iterator(published) }
+    public func makeAsyncIterator() -> Iterator { Iterator(publication) }
 
     /// Reads the events one by one.
     public struct Iterator: AsyncIteratorProtocol {
+        private let publication: RoomPublication
         private var events: EventQueue<PublicationEvent>.Reader
 
-        init(_ published: PublishedTrack) { events = EventQueue<PublicationEvent>.Reader(published.events) }
+        init(_ publication: RoomPublication) {
+            self.publication = publication
+            events = EventQueue<PublicationEvent>.Reader(publication.published.events)
+        }
 
         /// The next event; nil after the last one, or once the task is cancelled.
         public mutating func next() async -> PublicationEvent? { await events.next() }

@@ -39,7 +39,7 @@ public struct RoomFrames: AsyncSequence, Sendable {
 
         /// The next frame; nil once the track has ended, the client has left its room, or the task is cancelled.
         public mutating func next() async -> RoomFrame? {
-            while true {
+            while !Task.isCancelled {
                 switch reader.queue.next() {
                 case .frame(let frame): return frame
                 case .finished: return nil
@@ -48,6 +48,7 @@ public struct RoomFrames: AsyncSequence, Sendable {
                     if await wakes.next() == nil { return nil }
                 }
             }
+            return nil
         }
     }
 }
