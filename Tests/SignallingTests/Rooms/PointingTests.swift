@@ -1,6 +1,7 @@
 import Foundation
 import MediaTypes
 import Rooms
+import Synchronization
 import TestSupport
 import Testing
 
@@ -305,7 +306,9 @@ struct PointingTests {
 
 @Suite("What viewers are told of dots")
 struct PointedDotsTests {
-    private let (ann, bob, cid) = (MemberID("ann"), MemberID("bob"), MemberID("cid"))
+    private let ann = MemberID("ann")
+    private let bob = MemberID("bob")
+    private let cid = MemberID("cid")
     private let start = MonotonicTime(nanoseconds: 5_000_000_000)
 
     @Test("of each member only the latest message is kept, in the order of time, and nobody gets its own")
