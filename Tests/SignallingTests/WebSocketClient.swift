@@ -72,9 +72,9 @@ final class WebSocketClient {
     /// The next frame.
     func next() throws -> Frame {
         let head = try raw.take(2)
-        var length = Int(head[1] & 0x7F)
-        if length == 126 { length = try raw.take(2).reduce(0) { $0 << 8 | Int($1) } }
-        if length == 127 { length = try raw.take(8).reduce(0) { $0 << 8 | Int($1) } }
+        // 127 in two bytes is a length, and no sign of eight bytes (RFC 6455, section 5.2).
+        let extended = [126: 2, 127: 8][head[1] & 0x7F]
+        let length = try extended.map { try raw.take($0).reduce(0) { $0 << 8 | Int($1) } } ?? Int(head[1] & 0x7F)
         let payload = try raw.take(length)
         switch head[0] {
         case 0x81:

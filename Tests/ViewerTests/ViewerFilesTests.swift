@@ -22,8 +22,8 @@ struct ViewerFilesTests {
     @Test(
         "what the page loads later is there in one piece, by the path that the page imports",
         arguments: [
-            "meeting/meeting.js", "meeting/invitelink.js", "present/presenting.js", "sound/sound.js",
-            "figures/chartlist.js", "fallback/fallback.js", "point/pointing.js",
+            "meeting/meeting.js", "meeting/invitelink.js", "meeting/peoplepanel.js", "present/presenting.js",
+            "sound/sound.js", "figures/chartlist.js", "fallback/fallback.js", "point/pointing.js",
         ])
     func later(path: String) throws {
         let page = String(decoding: try #require(ViewerFiles.file(path: "/")).bytes, as: UTF8.self)

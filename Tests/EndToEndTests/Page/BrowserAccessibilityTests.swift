@@ -34,6 +34,7 @@ extension EndToEndInBrowser {
                 #expect(try page.evaluate("document.getElementById('charts').hidden").bool == true)
                 if panel == "people-button" {
                     try page.waitUntil("document.getElementById('show-code') !== null")
+                    try page.waitUntil("document.activeElement.id === 'people-title'")
                     try page.evaluate("document.getElementById('show-code').click()")
                     try page.waitUntil("document.querySelector('#code svg') !== null")
                 }

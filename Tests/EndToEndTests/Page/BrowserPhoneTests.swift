@@ -93,7 +93,7 @@ extension EndToEndInBrowser {
             try tap("figures", on: page, until: "!document.getElementById('charts').hidden")
             #expect(try page.evaluate(Self.faults).string == "", "while the charts are open")
             try tap("charts-close", on: page, until: "document.getElementById('charts').hidden")
-            try tap("people-button", on: page, until: "!document.getElementById('people').hidden")
+            try tap("people-button", on: page, until: "document.getElementById('own-name') !== null")
             #expect(try page.evaluate(Self.faults).string == "", "while the list of people is open")
             try tap("people-button", on: page, until: "document.getElementById('people').hidden")
             try tap("help", on: page, until: "document.getElementById('keys').open")
@@ -110,11 +110,14 @@ extension EndToEndInBrowser {
             #expect(try page.evaluate("document.documentElement.lang").string == "zh-Hans")
             #expect(try page.evaluate("document.getElementById('status').textContent").string == "直播中")
             #expect(try page.evaluate("document.getElementById('fullscreen').title").string == "全屏 (F)")
+            for id in ["help", "figures", "people-button"] {
+                try page.evaluate("document.getElementById('\(id)').click()")
+            }
+            try page.waitUntil("document.getElementById('own-name') !== null")
             // All text that is read or read out has Chinese in it, except for names, figures and keys.
             let latin = try page.evaluate(
                 """
                 (() => {
-                  for (const id of ['help', 'figures', 'people-button']) document.getElementById(id).click();
                   const texts = [document.title];
                   for (const one of document.querySelectorAll('body *')) {
                     for (const name of ['aria-label', 'title', 'alt', 'placeholder', 'aria-valuetext'])

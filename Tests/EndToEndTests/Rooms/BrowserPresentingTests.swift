@@ -152,6 +152,7 @@ extension EndToEndInBrowser {
             try bob.page.evaluate("document.getElementById('turn').click()")
             try ann.page.waitUntil("screenRelay.presenting.turns.includes('<b>Bob</b> asked')")
             try bob.page.evaluate("document.getElementById('people-button').click()")
+            try bob.page.waitUntil("document.getElementById('own-name') !== null")
             try bob.page.evaluate("document.getElementById('own-name').value = 'Bo'")
             try bob.page.evaluate("document.querySelector('#people form').requestSubmit()")
             try ann.page.waitUntil("screenRelay.presenting.turns.length === 0")

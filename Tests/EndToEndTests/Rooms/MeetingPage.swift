@@ -29,6 +29,7 @@ struct MeetingPage {
     func introduce(as name: String) throws {
         _ = try page.waitUntil("!document.getElementById('people-button').hidden")
         try page.evaluate("document.getElementById('people-button').click()")
+        _ = try page.waitUntil("document.getElementById('own-name') !== null")
         let literal = String(decoding: try JSONEncoder().encode(name), as: UTF8.self)
         try page.evaluate("document.getElementById('own-name').value = \(literal)")
         try page.evaluate("document.querySelector('#people form').requestSubmit()")

@@ -56,6 +56,11 @@ export class FakeElement extends EventTarget {
     this.children.splice(next ? this.children.indexOf(next) : this.children.length, 0, child);
   }
 
+  prepend(...children) {
+    const [first = null] = this.children;
+    for (const child of children) this.insertBefore(child, first);
+  }
+
   replaceChildren(...children) {
     this.children = [];
     this.append(...children);
@@ -67,6 +72,10 @@ export class FakeElement extends EventTarget {
     if (this.contains(document.activeElement)) document.activeElement = null;
     this.parentElement.children.splice(this.parentElement.children.indexOf(this), 1);
     this.parentElement = null;
+  }
+
+  get lastChild() {
+    return this.children.at(-1) ?? null;
   }
 
   contains(other) {

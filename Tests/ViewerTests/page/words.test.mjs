@@ -7,6 +7,8 @@ import "./browser.mjs";
 import { pathWords } from "../../../Sources/Rooms/Viewer/page/figures/pathwords.js";
 import * as inviteWords from "../../../Sources/Rooms/Viewer/page/meeting/invitewords.js";
 import { en, zh } from "../../../Sources/Rooms/Viewer/page/meeting/meetingwords.js";
+import * as meetWords from "../../../Sources/Rooms/Viewer/page/meeting/meetwords.js";
+import * as peopleWords from "../../../Sources/Rooms/Viewer/page/meeting/peoplewords.js";
 import { pointWords } from "../../../Sources/Rooms/Viewer/page/point/pointwords.js";
 import { soundWords } from "../../../Sources/Rooms/Viewer/page/sound/soundwords.js";
 import { chinese } from "../../../Sources/Rooms/Viewer/page/words/chinese.js";
@@ -28,7 +30,9 @@ test("both languages have the same words", () => {
     return [key, typeof value, value.length && typeof value === "function" ? value.length : 0, inside];
   }));
   assert.equal(kinds(english), kinds(chinese));
-  for (const tables of [{ en, zh }, inviteWords, pointWords, soundWords, pathWords]) assert.equal(kinds(tables.en), kinds(tables.zh));
+  for (const tables of [{ en, zh }, inviteWords, meetWords, peopleWords, pointWords, soundWords, pathWords]) {
+    assert.equal(kinds(tables.en), kinds(tables.zh));
+  }
 });
 
 test("no text in Chinese is left in English", () => {
@@ -42,7 +46,8 @@ test("no text in Chinese is left in English", () => {
   for (const lack of ["has too little memory", "is too busy"]) {
     assert.notEqual(chinese.hostSays(`the host ${lack} for another viewer`), "");
   }
-  for (const text of [chinese, zh, inviteWords.zh, pointWords.zh, soundWords.zh, pathWords.zh].flatMap(texts)) {
+  const tables = [chinese, zh, inviteWords.zh, meetWords.zh, peopleWords.zh, pointWords.zh, soundWords.zh, pathWords.zh];
+  for (const text of tables.flatMap(texts)) {
     assert.doesNotMatch(text.replace(names, ""), /[a-z]/i);
   }
 });
@@ -50,6 +55,6 @@ test("no text in Chinese is left in English", () => {
 test("one is counted as one", () => {
   assert.equal(en.peopleCount(1), "1 person is watching");
   assert.equal(en.peopleCount(2), "2 people are watching");
-  assert.equal(en.unlisted(1), "1 more person");
+  assert.equal(peopleWords.en.unlisted(1), "1 more person");
   assert.equal(zh.peopleCount(1), "1 人在观看");
 });

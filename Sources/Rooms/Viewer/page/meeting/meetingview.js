@@ -1,7 +1,8 @@
 // The view of the meeting: the button that opens it, our own picture with its buttons, and the others with their names.
 
 import { addToBar, element, iconButton, onEscape, onOtherOpened, opened, relabel, setText } from "../element.js";
-import { words } from "./meetingwords.js";
+import { words as roomWords } from "./meetingwords.js";
+import { words } from "./meetwords.js";
 
 const CAMERA = "M4 7.5h9.5a1.5 1.5 0 0 1 1.5 1.5v6a1.5 1.5 0 0 1-1.5 1.5H4A1.5 1.5 0 0 1 2.5 15V9A1.5 1.5 0 0 1 4 7.5zM15 11l6.5-3v8L15 13";
 const MICROPHONE = "M12 3.5a3 3 0 0 1 3 3v5a3 3 0 0 1-6 0v-5a3 3 0 0 1 3-3zM5.5 11.5a6.5 6.5 0 0 0 13 0M12 18v3";
@@ -27,15 +28,16 @@ export class MeetingView {
     this.#joinBoth.addEventListener("click", () => handlers.onJoin(["audio", "video"]));
     this.#joinSpeaking.addEventListener("click", () => handlers.onJoin(["audio"]));
     const choices = element("div", "choices", {}, this.#joinBoth, this.#joinSpeaking);
-    this.#panel = element("section", "panel invitation", { id: "invitation", "aria-label": words.meet, tabindex: "-1" },
-      element("h2", "", {}, words.meet), element("p", "", {}, words.meetOffer), choices);
+    const about = { id: "invitation", "aria-label": roomWords.meet, tabindex: "-1" };
+    this.#panel = element("section", "panel invitation", about,
+      element("h2", "", {}, roomWords.meet), element("p", "", {}, words.meetOffer), choices);
     this.#panel.hidden = true;
     document.getElementById("people").after(this.#panel);
     this.#own = new OwnTile(handlers);
     this.#tiles.append(this.#own.root);
-    relabel(this.#root, words.meet);
+    relabel(this.#root, roomWords.meet);
     this.#root.append(this.#tiles);
-    this.#button = iconButton(CAMERA, words.meet, () => this.toggle());
+    this.#button = iconButton(CAMERA, roomWords.meet, () => this.toggle());
     this.#button.id = "meet";
     this.#button.hidden = true;
     addToBar(this.#button);
@@ -66,7 +68,7 @@ export class MeetingView {
       choice.disabled = state === "opening" || lack !== null;
       choice.title = words.cannotMeet[lack] ?? "";
     }
-    relabel(this.#button, words.cannotMeet[lack] ?? words.meet);
+    relabel(this.#button, words.cannotMeet[lack] ?? roomWords.meet);
     this.#button.toggleAttribute("data-lacking", lack !== null);
     this.#own.draw(own);
     this.#drawOthers(others);
@@ -177,7 +179,7 @@ class Tile {
   }
 
   draw(name) {
-    const shown = name || words.guest(this.#id);
+    const shown = name || roomWords.guest(this.#id);
     const isConnected = this.peer.state === "connected";
     setText(this.#name, shown);
     relabel(this.#video, words.pictureOf(shown));

@@ -1,4 +1,4 @@
-// Texts about people, the meeting, several tracks and the password, in both languages.
+// Texts about people, several tracks and the password, in both languages.
 
 import { cleanName } from "../element.js";
 import { language } from "../words/messages.js";
@@ -21,54 +21,10 @@ export const en = {
   // The people in the room.
   people: "People",
   peopleCount: (count) => (count === 1 ? "1 person is watching" : `${count} people are watching`),
-  you: "You",
-  youNamed: (name) => `${name} (you)`,
-  addName: "add your name",
-  changeName: "change your name",
-  inMeeting: "in the meeting",
   guest: (id) => `Guest ${String(id).slice(0, 4)}`,
-  unlisted: (count) => (count === 1 ? "1 more person" : `${count} more people`),
-  screens: (names) => `Shared screens: ${names.join(", ")}`,
-  ownName: "Your name",
-  keepName: "Save",
-  close: "Close",
 
   // The meeting.
   meet: "Camera and microphone",
-  cannotMeet: {
-    noWebRTC: "Camera and microphone need WebRTC",
-    insecure: "Camera and microphone need https",
-    unsupported: "No camera or microphone in this browser",
-  },
-  meetOffer: "Everyone in the meeting will see and hear you. Nothing is on until you turn it on.",
-  withCamera: "Camera and microphone",
-  withMicrophone: "Microphone only",
-  opening: "Opening …",
-  leave: "Leave the meeting",
-  mute: "Turn the microphone off",
-  unmute: "Turn the microphone on",
-  cameraOff: "Turn the camera off",
-  cameraOn: "Turn the camera on",
-  ownPicture: "You",
-  pictureOf: (name) => `${name}'s camera`,
-  muted: "Microphone off",
-  connecting: "Connecting",
-  lost: "Connection lost, trying again",
-  alone: "No one else is in the meeting yet.",
-  problems: {
-    noWebRTC: "A meeting needs WebRTC, which is disabled or missing in this browser. You can still watch.",
-    insecure:
-      "Browsers allow camera and microphone only on pages opened with https, or on the machine that shares the " +
-      "screen. You can still watch.",
-    unsupported: "This browser doesn't support camera and microphone. You can still watch.",
-    denied: "Camera and microphone are blocked in this browser's settings. You can still watch.",
-    missing: "No camera or microphone was found. You can still watch.",
-    busy: "Another program is using the camera or microphone. You can still watch.",
-    noCamera: "Your camera is not available. The others can hear you.",
-    noMicrophone: "Your microphone is not available. The others can see you.",
-    unplugged: "The camera or microphone has been disconnected.",
-    full: "The meeting is full.",
-  },
 
   // The password.
   passwordTitle: "Password required",
@@ -93,51 +49,9 @@ export const zh = {
 
   people: "人员",
   peopleCount: (count) => `${count} 人在观看`,
-  you: "你",
-  youNamed: (name) => `${name}（你）`,
-  addName: "填写名字",
-  changeName: "修改名字",
-  inMeeting: "在会议中",
   guest: (id) => `访客 ${String(id).slice(0, 4)}`,
-  unlisted: (count) => `另有 ${count} 人`,
-  screens: (names) => `共享的屏幕：${names.join("、")}`,
-  ownName: "你的名字",
-  keepName: "保存",
-  close: "关闭",
 
   meet: "摄像头和麦克风",
-  cannotMeet: {
-    noWebRTC: "摄像头和麦克风需要 WebRTC",
-    insecure: "摄像头和麦克风需要 https",
-    unsupported: "此浏览器不提供摄像头和麦克风",
-  },
-  meetOffer: "会议中的人能看到并听到你。在你开启之前，一切都是关闭的。",
-  withCamera: "摄像头和麦克风",
-  withMicrophone: "仅麦克风",
-  opening: "正在打开…",
-  leave: "离开会议",
-  mute: "关闭麦克风",
-  unmute: "打开麦克风",
-  cameraOff: "关闭摄像头",
-  cameraOn: "打开摄像头",
-  ownPicture: "你",
-  pictureOf: (name) => `${name} 的画面`,
-  muted: "麦克风已关闭",
-  connecting: "正在连接",
-  lost: "连接中断，正在重试",
-  alone: "会议中还没有其他人。",
-  problems: {
-    noWebRTC: "此浏览器没有或已关闭会议所需的 WebRTC。观看不受影响。",
-    insecure: "浏览器只允许通过 https 打开的页面，或在共享屏幕的机器上打开的页面，使用摄像头和麦克风。观看不受影响。",
-    unsupported: "此浏览器不向页面提供摄像头和麦克风。观看不受影响。",
-    denied: "浏览器被设置为不允许使用摄像头或麦克风。观看不受影响。",
-    missing: "这里没有摄像头或麦克风。观看不受影响。",
-    busy: "摄像头或麦克风正被其他程序使用。观看不受影响。",
-    noCamera: "没有摄像头：其他人能听到你。",
-    noMicrophone: "没有麦克风：其他人能看到你。",
-    unplugged: "摄像头或麦克风已断开。",
-    full: "会议人数已满。",
-  },
 
   passwordTitle: "需要密码",
   passwordWrong: "密码不正确，请重试。",
