@@ -16,6 +16,27 @@ extension RTSPSession {
         return false
     }
 
+    /// Whether the client may begin to watch a room whose token it has, or watches it already; if not, after the answer
+    /// that says why.
+    func enter(_ room: String, _ request: RTSPRequest) throws(LinkTransportError) -> Bool {
+        guard let reason = access.closure(of: room), track?.room != room else { return true }
+        let credentials = request.header("authorization").flatMap { RTSPCredentials($0) }
+        if let credentials {
+            let isPresenter = access.letsPresent(
+                credentials, of: address, in: room, method: request.method, nonce: nonce)
+            if isPresenter { return true }
+        } else if access.hasPresenters(room) {
+            // A client shows its token only when it is asked.
+            try send(RTSPConversation.challenge(nonce: nonce, offersDigest: !access.needsPassword), to: request)
+            return false
+        }
+        log.info("rtsp: \(address) was refused: \(reason)")
+        var answer = RTSPAnswer(.forbidden)
+        answer.reason = reason
+        try send(answer, to: request)
+        return false
+    }
+
     /// Whether the host has room for the session; if not, after the answer that says so.
     func admit(_ request: RTSPRequest) throws(LinkTransportError) -> Bool {
         if hasRoom { return true }

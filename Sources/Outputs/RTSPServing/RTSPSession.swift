@@ -186,6 +186,7 @@ final class RTSPSession {
             }
             guard isProved else { return nil }
         }
+        guard try enter(room, request) else { return nil }
         let track = host.tracks.first { $0.room == room && (place.track == nil || $0.name == place.track) }
         if track == nil { try send(RTSPAnswer(.notFound), to: request) } else { isAdmitted = true }
         return track

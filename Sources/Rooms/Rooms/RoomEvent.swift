@@ -81,6 +81,10 @@ public enum RoomRefusal: Sendable, Equatable {
     case expired
     /// The room is full. Only clients with the right token are told this.
     case full
+    /// The room is locked. Only clients with the right token are told this.
+    case locked
+    /// The client waited to be let in, and was refused.
+    case turnedAway
 }
 
 /// A message from the server to a member (SkyRTC's server-to-client events).

@@ -24,12 +24,13 @@ extension RoomConfiguration {
     /// The rooms of a host's configuration, with their access rules. The first room comes first.
     static func all(of configuration: HostConfiguration, expiry: Int?) -> [RoomConfiguration] {
         let access = RoomAccess.rules(of: configuration, expiry: expiry)
-        let first = RoomConfiguration(
-            name: configuration.room, access: access(configuration.token, configuration.presentingToken))
-        return [first]
-            + configuration.furtherRooms.map {
-                RoomConfiguration(name: $0.name, access: access($0.token, $0.presentingToken))
-            }
+        let first = (configuration.room, access(configuration.token, configuration.presentingToken))
+        let further = configuration.furtherRooms.map { ($0.name, access($0.token, $0.presentingToken)) }
+        return ([first] + further).map { name, access in
+            var room = RoomConfiguration(name: name, access: access)
+            room.hasWaitingRoom = configuration.hasWaitingRoom
+            return room
+        }
     }
 }
 

@@ -49,6 +49,10 @@ public final class ViewerAccess {
 
     private func isOpen(_ room: RoomAccess) -> Bool { room.policy.isOpen && !room.policy.isExpired(at: now) }
 
+    /// Why a client with only the room token may not begin to watch a room now, although that token is right; nil if it
+    /// may. The presenters' token still admits.
+    package func closure(of room: String) -> String? { host.door(of: room).reason }
+
     /// Whether the links to a room have expired.
     public func isExpired(_ room: String) -> Bool { rules.rooms[room]?.policy.isExpired(at: now) ?? false }
 
@@ -57,6 +61,9 @@ public final class ViewerAccess {
     public func admits(_ address: String, to room: String, token: String, password: String) -> Bool {
         [AccessGrant.viewing, .presenting].contains(grant(address, room, token: token, password: password))
     }
+
+    /// Whether a room has a token for presenters.
+    package func hasPresenters(_ room: String) -> Bool { rules.rooms[room]?.presenting != nil }
 
     /// Whether a token, and the password if the rooms have one, let a client at `address` publish into a room: only the
     /// presenters' token does.

@@ -20,6 +20,9 @@ public struct HostConfiguration: Sendable {
     /// Whether viewers may ask for the turn to present, in rooms with a presenting token. Pages that were opened with
     /// that token, and ``ScreenRelayHost/decide(_:turnOf:for:)``, allow it.
     public var acceptsTurnRequests = false
+    /// Whether viewers wait until they are let in: by pages that were opened with the presenting token, or by
+    /// ``ScreenRelayHost/decide(_:entryOf:)``. Clients that can't wait, such as players, need that token then.
+    public var hasWaitingRoom = false
     /// A password that is required in addition to each token, or nil for none.
     public var password: String?
     /// How long tokens are valid from the host's start, or nil for as long as it runs.

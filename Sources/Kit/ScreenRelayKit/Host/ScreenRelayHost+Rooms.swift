@@ -39,6 +39,28 @@ extension ScreenRelayHost {
         return answer?.wait(until: .now() + Self.answerTimeout) ?? false
     }
 
+    /// Locks a room, so that no one enters without its presenting token, or unlocks it; all rooms if `room` is nil. Its
+    /// participants stay. Returns false if there is no such room. Waits like ``rooms()``.
+    public func lock(_ isLocked: Bool, room: String? = nil) -> Bool {
+        let answer = OneShot<Bool>()
+        signalling.lock(isLocked, room: room) { answer?.give($0) }
+        return answer?.wait(until: .now() + Self.answerTimeout) ?? false
+    }
+
+    /// Decides about a client that waits to be let in, by its identifier from ``rooms()``, or about all of them if `id`
+    /// is nil. Returns the number of clients that this was about. Waits like ``rooms()``.
+    public func decide(_ decision: EntryDecision, entryOf id: String?) -> Int {
+        let answer = OneShot<Int>()
+        signalling.decide(decision, entryOf: id) { answer?.give($0) }
+        return answer?.wait(until: .now() + Self.answerTimeout) ?? 0
+    }
+
+    /// Whether newcomers enter a room now, and who waits to be let in.
+    public func door(of room: String) -> DoorState { signalling.door(of: room) }
+
+    /// The names of all rooms, beginning with ``room``.
+    public var roomNames: [String] { [room] + configuration.furtherRooms.map(\.name) }
+
     /// Lists a publisher over another protocol than WHIP among the participants of its track's room, until
     /// ``publisherLeft(_:)``. Calls `remove` on the signalling thread when the publisher has to leave the room.
     func publisherCame(

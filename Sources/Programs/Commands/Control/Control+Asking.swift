@@ -18,11 +18,13 @@ extension Control {
         for process in processes {
             do throws(ControlError) {
                 let code: Int32
-                if case .remove(let who) = command {
-                    code = try RoomCommands.remove(who, from: process, client)
-                } else if case .present(let decision, let who, let seconds) = command {
+                switch command {
+                case .remove(let who): code = try RoomCommands.remove(who, from: process, client)
+                case .present(let decision, let who, let seconds):
                     code = try RoomCommands.decide(decision, about: who, seconds: seconds, in: process, client)
-                } else {
+                case .entry(let decision, let who?):
+                    code = try RoomCommands.decide(decision, entryOf: who, in: process, client)
+                default:
                     let text = try output(of: command, by: process, client, options)
                     code = Program.answer(processes.count > 1 ? text.labelled : text.plain)
                 }
@@ -117,6 +119,15 @@ extension Control {
             }
             return command
         case "remove": return .remove(options.operands.first ?? "")
+        case "lock", "unlock":
+            let line = ([name] + options.operands).joined(separator: " ")
+            guard let command = ControlCommand(line: line) else {
+                throw UsageError("\(line): only the name of a room can follow \(name)")
+            }
+            return command
+        case "admit", "refuse":
+            let who = options.operands.first ?? ""
+            return .entry(name == "admit" ? .admit : .refuse, who == "all" ? nil : who)
         case "present":
             guard options.operands.count == 2, let decision = TurnDecision(rawValue: options.operands[0]) else {
                 throw UsageError("present: write 'allow WHO', 'decline WHO' or 'end WHO'")

@@ -94,8 +94,28 @@ extension Control {
             "pointing", "Allows viewers to point at the picture with a dot that all others see, or forbids it.",
             operands: Operands(name: "STATE", count: 1...1, help: "'on' or 'off'", choices: ["on", "off"]),
             examples: [Example("screenrelay pointing off", "Removes all dots and the viewers' buttons for them.")]),
+            "lock", "Locks the room of a running share or host: no one else gets in, and those who are there stay.",
+            operands: room,
+            examples: [Example("screenrelay lock", "Lets no one else in until 'screenrelay unlock'.")]),
+        command("unlock", "Unlocks the room after a lock.", operands: room),
+        command(
+            "admit", "Lets in people who wait, in a share or host with --waiting-room.", operands: waiting,
+            examples: [
+                Example("screenrelay admit Ann", "Lets Ann in."),
+                Example("screenrelay admit all", "Lets everyone in who waits."),
+            ]),
+        command(
+            "refuse", "Refuses people who wait to be let in. They can ask again.", operands: waiting,
+            examples: [Example("screenrelay refuse Ann", "Refuses Ann.")]),
         PushCommand.command,
     ]
+
+    private static let room = Operands(
+        name: "ROOM", count: 0...1, help: "the room's name; without it, all rooms of the share or host")
+
+    private static let waiting = Operands(
+        name: "WHO", count: 1...1,
+        help: "the whole name, or the identifier, that 'screenrelay rooms' lists; or 'all'")
 
     private static let microphone = Operands(
         name: "mic", count: 0...1, help: "only the microphone, not the desktop's sound")

@@ -10,7 +10,8 @@ import Threading
 import TrackHub
 
 /// `screenrelay pause`, `resume`, `mute`, `unmute`, `rate`, `sharpen`, `stop`, `status`, `rooms`, `link`, `remove`,
-/// `present`, `pointing` and `push`: the commands for a running share or host, and the server in it that answers them.
+/// `present`, `pointing`, `lock`, `unlock`, `admit`, `refuse` and `push`: the commands for a running share or host, and the
+/// server in it that answers them.
 enum Control {
     /// Facts that the program knows and its host doesn't.
     struct Facts {
@@ -102,6 +103,15 @@ enum Control {
         case .pointing(let isAllowed):
             host.allowPointing(isAllowed)
             return .done("pointing \(isAllowed ? "on" : "off")")
+        case .lock(let isLocked, let room):
+            return host.lock(isLocked, room: room)
+                ? .done(isLocked ? "locked" : "unlocked") : .refused("no room is called '\(room ?? "")'", .missing)
+        case .entry(let decision, let id):
+            let count = host.decide(decision, entryOf: id)
+            let who = id.map { "no one called '\($0)'" } ?? "no one"
+            guard count > 0 else { return .refused("\(who) waits to be let in") }
+            let people = count == 1 ? "1 person was" : "\(count) people were"
+            return .done("\(people) \(decision == .admit ? "let in" : "refused")")
         case .push(let order): return pushes.answer(order)
         }
     }

@@ -2,8 +2,8 @@ import CommandLine
 import ScreenRelayKit
 import Signalling
 
-/// `screenrelay rooms`, `remove` and `present`: shows the participants in a running host's rooms, removes one, and
-/// decides about a turn to present.
+/// `screenrelay rooms`, `remove`, `present`, `admit` and `refuse`: shows the participants in a running host's rooms,
+/// removes one, and decides about a turn to present, and about a client that waits to be let in.
 enum RoomCommands {
     /// Formats a host's answer about its rooms for people, with the link of each room.
     static func text(of json: String, of process: Int32) throws(ControlError) -> String {
@@ -40,6 +40,27 @@ enum RoomCommands {
         return Program.answer("\(member.text) \(result)\n")
     }
 
+    /// Decides about the client that `who` names, and that waits to be let in. Returns the exit code.
+    static func decide(
+        _ decision: EntryDecision, entryOf who: String, in process: Int32, _ client: ControlClient
+    ) throws(ControlError) -> Int32 {
+        let found = try read(try client.ask(.rooms, of: process), of: process).waiting(called: who)
+        guard let (_, waiting) = found.first else {
+            return Program.fail(
+                "'\(who)': no one of that name waits to be let in; 'screenrelay rooms' lists those who do", .unavailable
+            )
+        }
+        guard found.count == 1 else {
+            let listed = found.prefix(listLimit).map { "\($0.client.id) is \($0.client.text)" }
+            let more = found.count > listLimit ? ", and \(found.count - listLimit) more" : ""
+            return Program.fail(
+                "'\(who)' matches \(found.count) people; write one identifier: "
+                    + "\(listed.joined(separator: ", "))\(more)", .usage)
+        }
+        _ = try client.ask(.entry(decision, waiting.id), of: process)
+        return Program.answer("\(waiting.text) was \(decision == .admit ? "let in" : "refused")\n")
+    }
+
     private typealias Found = (room: String, member: RoomsDocument.Member)
 
     private static func only(_ found: [Found]) -> Found? { found.count == 1 ? found.first : nil }
@@ -70,7 +91,9 @@ enum RoomCommands {
         let tracks = room.tracks.map { "\($0.name) \($0.state)" }
         let shown = tracks.isEmpty ? "nothing is shown" : tracks.joined(separator: ", ")
         let place = room.links?.first.map { "  \($0)\n" } ?? ""
-        guard !room.members.isEmpty else { return "\(room.name): \(shown); no viewers\n" + place }
+        let door = (room.locked == true ? "; locked" : "") + "\n" + place
+        let waiting = waitingTable(of: room.waiting ?? [])
+        guard !room.members.isEmpty else { return "\(room.name): \(shown); no viewers" + door + waiting }
         var table = TextTable()
         table.add(["ID", "WHAT", "NAME", "FROM", "SINCE", "TRACKS", "PICTURES"])
         for member in room.members {
@@ -82,7 +105,20 @@ enum RoomCommands {
                 age(member.seconds), tracks, pictures(member.paths ?? []),
             ])
         }
-        return "\(room.name): \(shown); \(room.members.count) there\n" + place + table.text
+        return "\(room.name): \(shown); \(room.members.count) there" + door + table.text + waiting
+    }
+
+    /// The clients that wait to be let in; empty if there are none.
+    private static func waitingTable(of waiting: [RoomsDocument.Waiting]) -> String {
+        guard !waiting.isEmpty else { return "" }
+        var table = TextTable()
+        table.add(["WAITING", "NAME", "FROM", "SINCE"])
+        for client in waiting {
+            table.add([
+                client.id, client.name ?? "-", client.address, age(client.seconds),
+            ])
+        }
+        return table.text
     }
 
     /// Whether all of the pictures are sent along these paths, and what the slowest of the others carries.
@@ -112,13 +148,18 @@ extension RoomsDocument.Member {
     var text: String { participantText(kind: kind, name: name, address: address) }
 }
 
+extension RoomsDocument.Waiting {
+    /// A description such as "Ann (192.168.1.7)", with control characters made visible.
+    var text: String { "\(shownName(name ?? "Guest \(id.prefix(4))")) (\(address))" }
+}
+
 /// A description of a participant in a room.
 func participantText(kind: String, name: String?, address: String) -> String {
     "\(kind) \(name.map { "\(shownName($0)) " } ?? "")(\(address))"
 }
 
 /// A user-chosen name, made safe for a terminal.
-private func shownName(_ name: String) -> String {
+func shownName(_ name: String) -> String {
     String(
         String.UnicodeScalarView(
             name.unicodeScalars.map { scalar in

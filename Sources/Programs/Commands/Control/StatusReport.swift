@@ -37,6 +37,8 @@ struct StatusReport {
     let recording: RecordingStatus?
     /// All tracks of all rooms.
     let tracks: [Track]
+    /// The rooms that are locked or have a waiting room.
+    let doors: [(room: String, state: DoorState)]
     let links: LinksDocument
     /// The rooms of other servers.
     let joins: Joins?
@@ -83,6 +85,7 @@ struct StatusReport {
         capture = host.firstTrack.captureStatistics
         timing = host.firstTrack.sourceTiming
         recording = host.firstTrack.recording
+        doors = host.roomNames.map { (room: $0, state: host.door(of: $0)) }.filter { $0.state.reason != nil }
         links = host.linksDocument()
         administration = host.administration
         tracks = host.tracks.map { Track($0) }
@@ -96,13 +99,14 @@ struct StatusReport {
     /// The status in one line: parts with `; ` between them (Protocol/control.md). The capture's part comes last.
     var line: String {
         let parts =
-            stateParts + publicationParts + soundParts + [allowsPointing ? nil : "pointing off"] + pathParts + linkParts
+            stateParts + publicationParts + soundParts + [allowsPointing ? nil : "pointing off"] + pathParts + doorParts
+            + linkParts
             + [administrationPart, mediaPart, delayPart, capturePart]
         return parts.compactMap { $0 }.joined(separator: "; ")
     }
 
     /// The names that begin parts of `line`, in the order of the line. People read these parts on lines of their own.
-    private static let namedParts = ["link: ", "/api: ", "media: ", "delay: ", "capture: "]
+    private static let namedParts = ["waiting: ", "link: ", "/api: ", "media: ", "delay: ", "capture: "]
 
     /// A host's answer in lines, for people. It comes from another process, so only its text separates the parts.
     static func lines(of answer: String) -> String {
@@ -250,6 +254,7 @@ struct StatusReport {
         object.add("roundTripNanoseconds", timing?.roundTrip.nanoseconds)
         object.add("clockOffsetNanoseconds", timing?.clockOffset.nanoseconds)
         object.add("recording", recording.map(jsonObject(of:)))
+        addDoors(to: &object)
         let list = tracks.prefix(Self.trackLimit).map { track in
             JSONObject {
                 $0.add("room", track.room)

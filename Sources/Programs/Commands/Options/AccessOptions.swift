@@ -21,6 +21,11 @@ enum AccessOptions {
                 "let the invite links expire after this time, 1s to 365d, for example 30m, 2h or 1d, and remove the "
                 + "viewers who used them; without --token-file, they have a new token that isn't kept"),
         Option(long: "open", help: "require no token: anyone who can reach the port may watch"),
+        Option(
+            long: "waiting-room",
+            help:
+                "let viewers wait until they are let in, by 'screenrelay admit' or on a page that was opened with the "
+                + "link for presenting. Players, and other clients that can't wait, need the presenters' token"),
         Option(long: "new-token", help: "create a new room token: existing invite links stop working"),
         Option(
             long: "token-file", value: .required("FILE"),

@@ -31,6 +31,7 @@ enum HostOptions {
         configuration.certificate = try AccessOptions.certificate(options)
         configuration.lifetime = try options.value("expires", as: .lifetime)
         configuration.password = try AccessOptions.password(options)
+        configuration.hasWaitingRoom = options.has("waiting-room")
         configuration.alsoOtherJoined = options.has("other-joined")
         configuration.pairRooms = options.has("pair-rooms")
         configuration.iceServers = try ICEOptions.servers(options)

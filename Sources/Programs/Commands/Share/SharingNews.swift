@@ -15,8 +15,8 @@ final class SharingNews: Sendable {
         Option(
             long: "json",
             help:
-                "for programs: print one JSON object per line, with the event started, came, left, state, sound, "
-                + "expired, push, join, missing or ended (Protocol/control.md)"),
+                "for programs: print one JSON object per line, with the event started, knocked, came, left, state, "
+                + "sound, expired, push, join, missing or ended (Protocol/control.md)"),
         Option(long: "qr", help: "always print the invite link as a QR code"),
         Option(
             long: "no-qr",
@@ -115,7 +115,7 @@ final class SharingNews: Sendable {
     /// Also sends the events to the clients of `host` that read them over `/api`.
     func tellAlso(by host: ScreenRelayHost) { state.withLock { $0.host = host } }
 
-    /// Reports that a participant joined or left. Any thread; doesn't block.
+    /// Reports that a participant joined or left, or waits to be let in. Any thread; doesn't block.
     func tell(_ news: RoomNews) {
         state.withLock { state in
             var watching = state.watching[news.room] ?? []
@@ -123,6 +123,7 @@ final class SharingNews: Sendable {
             switch news.change {
             case .came: if isWatching { watching.insert(news.who.id) }
             case .left: watching.remove(news.who.id)
+            case .knocked: break
             }
             state.watching[news.room] = watching.isEmpty ? nil : watching
             tell(json(news, watching.count), orText: text(news, watching.count), &state)
@@ -190,6 +191,10 @@ final class SharingNews: Sendable {
 
     private func text(_ news: RoomNews, _ count: Int) -> String {
         let who = participantText(kind: news.who.kind.rawValue, name: news.who.name, address: news.who.address)
+        if news.change == .knocked {
+            // The name may be any text, so it isn't part of a command that people may copy.
+            return "\(WallClock.now.timeOfDay) \(who) waits to be let in: screenrelay admit \(news.who.id)"
+        }
         return "\(WallClock.now.timeOfDay) \(who) \(news.change.rawValue); \(count) \(count == 1 ? "watches" : "watch")"
     }
 

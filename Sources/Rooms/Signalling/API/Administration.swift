@@ -26,6 +26,7 @@ final class AdministrationAPI {
     private let admission: Admission
     private let presence: RoomPresence
     private let presenters: Presenters
+    private let doors: Doors
     private let commands: CommandAnswers
     private let pushes: PushRoutes
     private let webSockets: WebSocketFront
@@ -35,13 +36,13 @@ final class AdministrationAPI {
 
     init(
         _ configuration: SignallingConfiguration, webSockets: WebSocketFront, admission: Admission,
-        presence: RoomPresence, presenters: Presenters
+        presence: RoomPresence, presenters: Presenters, doors: Doors
     ) {
         commands = configuration.commands
         pushes = PushRoutes(commands: configuration.commands)
         maxReaders = configuration.limits.eventReaders
         (self.webSockets, self.admission, self.presence) = (webSockets, admission, presence)
-        self.presenters = presenters
+        (self.presenters, self.doors) = (presenters, doors)
     }
 
     /// Handles a request to the path `names` below `/api`.
@@ -56,6 +57,15 @@ final class AdministrationAPI {
                 return room.map { Self.document($0) }
                     ?? .problem(404, "this host has no such room; GET /api/rooms lists those it has")
             }
+        case 3 where names[0] == "rooms" && ["lock", "unlock"].contains(names[2]):
+            answer(exchange, "POST") {
+                doors.lock(names[2] == "lock", names[1])
+                    ? Self.done : .problem(404, "this host has no such room; GET /api/rooms lists those it has")
+            }
+        case 4 where names[0] == "rooms" && names[2] == "waiting":
+            answer(exchange, "POST") { decide(names[3], about: nil, in: names[1]) }
+        case 5 where names[0] == "rooms" && names[2] == "waiting":
+            answer(exchange, "POST") { decide(names[4], about: MemberID(names[3]), in: names[1]) }
         case 4 where names[0] == "rooms" && names[2] == "members":
             answer(exchange, "DELETE") {
                 guard presence.removeParticipant(names[3], from: names[1]) else {
@@ -108,6 +118,17 @@ final class AdministrationAPI {
         guard presenters.decide(decision, of: member, in: room, until: end) else {
             let wanted = decision == .end ? "may present" : "has asked to present"
             return .problem(409, "no such member of this room \(wanted); GET /api/rooms lists the turns")
+        }
+        return Self.done
+    }
+
+    /// Carries out a decision about a client that waits to be let in, or about all of them if `member` is nil.
+    private func decide(_ word: String, about member: MemberID?, in room: String) -> HTTPResponse {
+        guard let decision = EntryDecision(rawValue: word) else {
+            return .problem(404, "a client that waits can only be admitted or refused; check the path")
+        }
+        guard doors.decide(decision, about: member, in: room) > 0 || member == nil else {
+            return .problem(409, "no such client waits to be let into this room; GET /api/rooms lists them")
         }
         return Self.done
     }

@@ -32,6 +32,10 @@ public enum ControlCommand: Hashable, Sendable {
     case present(TurnDecision, String, seconds: Int? = nil)
     /// Allow viewers to point at the pictures, or forbid it.
     case pointing(Bool)
+    /// Lock the room of this name, so that newcomers are refused, or unlock it; all rooms if the name is nil.
+    case lock(Bool, room: String?)
+    /// Decide about the client with this identifier, which waits to be let in, or about all of them if it is nil.
+    case entry(EntryDecision, String?)
     /// Do something with the pushes.
     case push(PushOrder)
 
@@ -79,7 +83,8 @@ extension ControlCommand {
     package static let usage =
         "pause, resume, mute, mute mic, unmute, unmute mic, stop, status, status json, sharpen, rate fps=N bitrate=N, "
         + "rooms, link, remove ID, present allow ID SECONDS, present decline ID, present end ID, "
-        + "pointing on, pointing off, push list, push add URL PRESET, push stop N, push restart N, push reload N PRESET"
+        + "pointing on, pointing off, lock ROOM, unlock ROOM, admit ID, admit all, refuse ID, refuse all, "
+        + "push list, push add URL PRESET, push stop N, push restart N, push reload N PRESET"
 
     /// Parses a line of the control socket, without its line feed. Nil if it is not a command.
     public init?(line: String) {
@@ -106,6 +111,13 @@ extension ControlCommand {
             self = .present(.allow, String(words[2]), seconds: seconds)
         case "pointing" where words.count == 2 && (words[1] == "on" || words[1] == "off"):
             self = .pointing(words[1] == "on")
+        case "lock" where words.count == 1, "unlock" where words.count == 1:
+            self = .lock(words[0] == "lock", room: nil)
+        case "lock" where words.count == 2 && !words[1].isEmpty, "unlock" where words.count == 2 && !words[1].isEmpty:
+            self = .lock(words[0] == "lock", room: String(words[1]))
+        case "admit" where words.count == 2 && !words[1].isEmpty, "refuse" where words.count == 2 && !words[1].isEmpty:
+            // Identifiers are UUIDs.
+            self = .entry(words[0] == "admit" ? .admit : .refuse, words[1] == "all" ? nil : String(words[1]))
         case "push":
             guard let order = PushOrder(words: words.dropFirst().map(String.init)) else { return nil }
             self = .push(order)
@@ -136,6 +148,8 @@ extension ControlCommand {
         case .present(let decision, let member, let seconds):
             "present \(decision.rawValue) \(member)" + (seconds.map { " \($0)" } ?? "")
         case .pointing(let isAllowed): "pointing \(isAllowed ? "on" : "off")"
+        case .lock(let isLocked, let room): (isLocked ? "lock" : "unlock") + (room.map { " \($0)" } ?? "")
+        case .entry(let decision, let client): "\(decision.rawValue) \(client ?? "all")"
         case .push(let order): "push \(order.words)"
         }
     }

@@ -19,6 +19,22 @@ public struct RoomsDocument: Codable, Sendable, Equatable {
         public var tracks: [Track]
         /// All participants of the room, over any protocol, in order of arrival.
         public var members: [Member]
+        /// Whether newcomers are refused.
+        public var locked: Bool?
+        /// The clients that wait to be let in, in order of arrival; nil if the room has no waiting room.
+        public var waiting: [Waiting]?
+    }
+
+    /// A client that waits to be let into a room.
+    public struct Waiting: Codable, Sendable, Equatable {
+        /// The identifier that `screenrelay admit` and the API accept. It isn't secret: it grants no access.
+        public var id: String
+        /// The name that the client has chosen, which may be any text.
+        public var name: String?
+        /// The client's address.
+        public var address: String
+        /// How long the client has been waiting, in seconds.
+        public var seconds: Double
     }
 
     /// A track of a room.
@@ -131,6 +147,16 @@ public struct RoomsDocument: Codable, Sendable, Equatable {
             { $0.id.lowercased().hasPrefix(wanted) || $0.name?.lowercased().hasPrefix(wanted) == true },
         ]
         return rules.lazy.map { rule in all.filter { rule($0.member) } }.first { !$0.isEmpty } ?? []
+    }
+}
+
+extension RoomsDocument {
+    /// Returns the clients that wait to be let in and have exactly this identifier or, if there is none, this name. So
+    /// no one is let in whose name only resembles the one that is meant; a name that several have returns them all.
+    public func waiting(called who: String) -> [(room: String, client: Waiting)] {
+        let all = rooms.flatMap { room in (room.waiting ?? []).map { (room: room.name, client: $0) } }
+        let identified = all.filter { $0.client.id == who }
+        return identified.isEmpty ? all.filter { $0.client.name == who } : identified
     }
 }
 

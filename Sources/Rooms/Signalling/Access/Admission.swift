@@ -18,7 +18,12 @@ final class Admission {
     /// The purpose of a request for a room.
     enum Purpose {
         case viewing, presenting
+        /// Presenting by a member that has the turn, which a viewer's token allows.
+        case presentingInTurn
     }
+
+    /// Returns why a client with only the room token doesn't enter a room now, for people; nil if it does.
+    var closure: (_ room: String) -> String? = { _ in nil }
 
     private let configuration: SignallingConfiguration
     /// Returns the access that a key grants, and the room that it opens.
@@ -115,7 +120,10 @@ extension Admission {
             headers = HTTPResponse.sharing(with: origin)
         case .foreign, .malformed: return .refused(.refusal(403))
         }
-        guard purpose == .viewing || grant == .presenting else {
+        if purpose == .viewing, grant != .presenting, let reason = closure(definition.name) {
+            return .refused(HTTPResponse(423, headers: headers + [("Retry-After", "10")], text: reason))
+        }
+        guard purpose != .presenting || grant == .presenting else {
             return .refused(
                 HTTPResponse(
                     403, headers: headers,

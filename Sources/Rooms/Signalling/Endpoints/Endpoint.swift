@@ -49,7 +49,8 @@ final class Endpoint {
 
     /// The access to `room` that a request needs. A visit that has the turn to present needs only a viewer's.
     private func purpose(of exchange: HTTPExchange, in room: String) -> Admission.Purpose {
-        isPlaying || presenters.hasTurn(exchange.header("X-Visit"), in: room) ? .viewing : .presenting
+        if isPlaying { return .viewing }
+        return presenters.hasTurn(exchange.header("X-Visit"), in: room) ? .presentingInTurn : .presenting
     }
 
     /// Handles a request to the endpoint itself.

@@ -1,16 +1,18 @@
-/// The event that a participant has joined or left a room.
+/// The event that a participant has joined or left a room, or waits to be let in.
 public struct RoomNews: Sendable, Equatable {
     /// The kind of event.
     public enum Change: String, Sendable {
         case came
         case left
+        /// A client waits to be let in. It joins under the same identifier, or goes without another event.
+        case knocked
     }
 
-    /// Whether the participant has joined or left.
+    /// What has happened.
     public var change: Change
     /// The room's name.
     public var room: String
-    /// Who has joined or left.
+    /// Who has joined or left, or waits.
     public var who: Participant
 }
 

@@ -33,6 +33,7 @@ final class RoomPresence {
 
     private let rooms: HostRooms
     private let pointers: Pointers
+    private let doors: Doors
     /// The counts, for readers on other threads.
     private let audience: Audience
     private let maxFromAddress: Int
@@ -50,13 +51,13 @@ final class RoomPresence {
     private var participantLists: [String: ParticipantList] = [:]
 
     init(
-        _ configuration: SignallingConfiguration, rooms: HostRooms, pointers: Pointers, audience: Audience,
-        log: LogRateLimiter,
+        _ configuration: SignallingConfiguration, rooms: HostRooms, pointers: Pointers, doors: Doors,
+        audience: Audience, log: LogRateLimiter,
         on context: OpaquePointer
     ) {
         maxFromAddress = configuration.limits.participantsPerAddress
         onEvent = configuration.onEvent
-        (self.rooms, self.pointers, self.audience) = (rooms, pointers, audience)
+        (self.rooms, self.pointers, self.doors, self.audience) = (rooms, pointers, doors, audience)
         (self.log, self.context) = (log, context)
     }
 
@@ -139,7 +140,8 @@ final class RoomPresence {
         let directory = rooms.directory
         let present = Dictionary(grouping: present.values, by: \.room)
         let rooms = directory.roomNames.map { room in
-            RoomsDocument.Room(
+            let door = doors.state(of: room)
+            return RoomsDocument.Room(
                 name: room,
                 tracks: self.rooms.addresses(in: room).compactMap { address in
                     self.rooms[address].map { track in
@@ -156,7 +158,14 @@ final class RoomPresence {
                         seconds: Self.seconds(in: now - participant.since), tracks: watched.map(\.text),
                         meeting: directory.place(of: member)?.isMeeting ?? false,
                         turn: self.rooms[member]?.turn?.rawValue, paths: paths(of: participant))
-                })
+                }, locked: door.isLocked,
+                waiting: !door.hasWaitingRoom
+                    ? nil
+                    : door.waiting.map { client in
+                        RoomsDocument.Waiting(
+                            id: client.id, name: client.name, address: client.address,
+                            seconds: Self.seconds(in: now - client.since))
+                    })
         }
         return RoomsDocument(rooms: rooms)
     }

@@ -118,6 +118,8 @@ public struct RoomConfiguration: Sendable {
     public let name: String
     /// The access rules of the room.
     public var access: RoomAccess
+    /// Whether viewers without the presenting token wait until they are let in.
+    public var hasWaitingRoom = false
 
     public init(name: String, access: RoomAccess) {
         self.name = name

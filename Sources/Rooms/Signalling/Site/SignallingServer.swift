@@ -24,6 +24,7 @@ public final class SignallingServer: Sendable {
 
     private let configuration: SignallingConfiguration
     private let audience = Audience()
+    private let doors: DoorBoard
     private let pointers = PointerBoard()
     private let pointing = PointingState(isAllowed: true)
     private let state = RankedMutex(State.new([]), .signallingServer)
@@ -31,6 +32,7 @@ public final class SignallingServer: Sendable {
     /// Creates a server; `start` makes it listen.
     public init(_ configuration: SignallingConfiguration) {
         self.configuration = configuration
+        doors = DoorBoard(configuration.rooms)
     }
 
     /// The addresses that the server listens on, with the ports that the system chose; empty unless the server is
@@ -49,9 +51,10 @@ public final class SignallingServer: Sendable {
                 var listeners: [ListeningSocket] = []
                 for address in configuration.listen { listeners.append(try ListeningSocket(address)) }
                 let sockets = listeners
-                let thread = SiteThread(name: "signalling") { [configuration, audience, pointing] thread, context in
+                let thread = SiteThread(name: "signalling") { [configuration, audience, pointing, doors] thread, context in
                     Site(
-                        configuration, listeners: sockets, audience: audience, pointing: pointing, thread: thread,
+                        configuration, listeners: sockets, audience: audience, pointing: pointing, doorBoard: doors,
+                        thread: thread,
                         context: context)
                 }
                 for item in work { thread.post(item) }
@@ -169,6 +172,29 @@ public final class SignallingServer: Sendable {
 
     /// How many messages of viewers who point have been dropped so far, because they sent too many.
     public var droppedPoints: Int { pointing.dropped.load(ordering: .relaxed) }
+
+    /// Locks a room, so that newcomers are refused, or unlocks it; all rooms if `room` is nil. Calls `completion` on the
+    /// signalling thread with false, and does nothing else, if there is no such room.
+    public func lock(_ isLocked: Bool, room: String?, completion: @escaping @Sendable (Bool) -> Void = { _ in }) {
+        guard let running else { return completion(false) }
+        let names = configuration.rooms.map(\.name).filter { room == nil || $0 == room }
+        running.thread.post { site in
+            for name in names { site.doors.lock(isLocked, name) }
+            completion(!names.isEmpty)
+        }
+    }
+
+    /// Decides about a client that waits to be let in, or about all of them if `id` is nil. Calls `completion` on the
+    /// signalling thread with the number of clients that this was about.
+    public func decide(
+        _ decision: EntryDecision, entryOf id: String?, completion: @escaping @Sendable (Int) -> Void = { _ in }
+    ) {
+        guard let running else { return completion(0) }
+        running.thread.post { completion($0.doors.decide(decision, about: id.map { MemberID($0) })) }
+    }
+
+    /// Whether newcomers enter `room` now, and who waits.
+    public func door(of room: String) -> DoorState { doors.state(of: room) }
 
     /// Records that a program publishes a track over a protocol that this server doesn't serve. Calls `remove` on the
     /// signalling thread when the program has to leave. ``publisherLeft(_:)`` must follow.

@@ -12,6 +12,7 @@ final class Site {
     let presence: RoomPresence
     let presenters: Presenters
     let pointing: Pointing
+    let doors: Doors
     let sessionEnds: SessionEnds
     let frames: FrameStreams
     let snapshots: Snapshots
@@ -40,7 +41,7 @@ final class Site {
 
     init(
         _ configuration: SignallingConfiguration, listeners: [ListeningSocket], audience: Audience,
-        pointing state: PointingState, thread: SiteThread, context: OpaquePointer
+        pointing state: PointingState, doorBoard: DoorBoard, thread: SiteThread, context: OpaquePointer
     ) {
         self.thread = thread
         self.context = context
@@ -48,6 +49,8 @@ final class Site {
         let log = LogRateLimiter(EventLog { _, line in configuration.log(line) })
         let rooms = HostRooms(configuration)
         let admission = Admission(configuration) { rooms.directory.grant(to: $0) }
+        let doors = Doors(configuration, rooms: rooms, board: doorBoard, log: log)
+        admission.closure = { doors.state(of: $0).reason }
         let front = HTTPFront(
             listeners, limits: limits, proxies: TrustedProxies(ranges: configuration.trustedProxies),
             certificate: configuration.tls, on: context)
@@ -56,7 +59,7 @@ final class Site {
             thread.post { work($0.pointers) }
         }
         let presence = RoomPresence(
-            configuration, rooms: rooms, pointers: pointers, audience: audience, log: log, on: context)
+            configuration, rooms: rooms, pointers: pointers, doors: doors, audience: audience, log: log, on: context)
         let presenters = Presenters(configuration, rooms: rooms, log: log)
         pointing = Pointing(rooms: rooms, state: state, on: context)
         let sessionEnds = SessionEnds { work in thread.post { work($0.sessionEnds) } }
@@ -73,19 +76,20 @@ final class Site {
         }
         skyRTC = SkyRTCRooms(
             configuration, rooms: rooms, admission: admission, pointers: pointers, presence: presence,
-            sessionEnds: sessionEnds, frames: frames, presenters: presenters, pointing: pointing, log: log)
+            sessionEnds: sessionEnds, frames: frames, presenters: presenters, pointing: pointing, doors: doors, log: log)
         socketIOClients = SocketIOClients(
-            configuration, rooms: rooms, admission: admission, pointers: pointers, presence: presence,
+            configuration, rooms: rooms, admission: admission, doors: doors, pointers: pointers, presence: presence,
             sessionEnds: sessionEnds, log: log)
         socketIO = SocketIOServer(
             limits: limits, webSockets: webSockets, admission: admission, clients: socketIOClients)
         administration = AdministrationAPI(
-            configuration, webSockets: webSockets, admission: admission, presence: presence, presenters: presenters)
+            configuration, webSockets: webSockets, admission: admission, presence: presence, presenters: presenters,
+            doors: doors)
         (self.log, self.rooms, self.admission, metrics) = (log, rooms, admission, configuration.metrics)
         embedding = Embedding(origins: configuration.embeddingOrigins)
         (self.front, self.webSockets, warn) = (front, webSockets, configuration.warn)
         (self.pointers, self.presence, self.sessionEnds) = (pointers, presence, sessionEnds)
-        self.presenters = presenters
+        (self.presenters, self.doors) = (presenters, doors)
 
         front.admit = { [unowned self] exchange in self.admission.check(exchange) ?? socketIO.admit(exchange) }
         front.handle = { [unowned self] exchange in route(exchange) }
@@ -137,6 +141,7 @@ final class Site {
         webSockets.tick()
         skyRTC.tick()
         presenters.tick()
+        doors.tick()
         socketIO.tick()
         snapshots.tick()
         log.reportWithheld()

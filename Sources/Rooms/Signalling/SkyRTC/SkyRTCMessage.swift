@@ -98,6 +98,15 @@ package struct SkyRTCMessage: Decodable {
         return .show(x: x, y: y, data.trackName)
     }
 
+    /// The secret of a `__join` that the member had during its visit before this one; nil if there is none.
+    var formerVisit: String? { data?.former }
+
+    /// The message's request about the room's door; nil for any other message.
+    var doorRequest: DoorRequest? {
+        guard ["__door", "_door"].contains(eventName), let action = data?.action else { return nil }
+        return DoorRequest(action: action, target: data?.socketId)
+    }
+
     /// The message's reply about the pictures on this WebSocket; nil for any other message.
     var frameReply: FrameReply? {
         guard eventName.hasPrefix("_") else { return nil }
@@ -137,6 +146,7 @@ package struct SkyRTCMessage: Decodable {
         /// In milliseconds.
         let delay: Int?
         let resumption: String?
+        let former: String?
         let connections: [String]?
         let you: String?
         let number: Int?
@@ -150,7 +160,7 @@ package struct SkyRTCMessage: Decodable {
 
         enum CodingKeys: String, CodingKey {
             case room, role, password, socketId, sdp, candidate, label, id, sdpMLineIndex, sdpMid, name, track, t,
-                delay, number, connections, you, action, x, y
+                delay, number, connections, you, action, x, y, former
             case isOn = "on"
             case resumption = "resume"
         }
@@ -174,6 +184,7 @@ package struct SkyRTCMessage: Decodable {
             isOn = try? container.decodeIfPresent(Bool.self, forKey: .isOn)
             delay = container.number(.delay)
             resumption = container.text(.resumption)
+            former = container.text(.former)
             connections = try? container.decodeIfPresent([String].self, forKey: .connections)
             you = container.text(.you)
             number = container.number(.number)

@@ -36,6 +36,7 @@ struct SkyRTCReply: Encodable {
         var turnWait: Int?
         var pointing: Bool?
         var on: Bool?
+        var locked: Bool?
         var count: Int?
         var members: [Member]?
         var t: Double?
@@ -195,6 +196,20 @@ struct SkyRTCReply: Encodable {
         data = Payload(socketId: member.text, name: name, track: track?.text, x: rounded(x), y: rounded(y))
     }
 
+    /// `_waiting`, to a client that waits until it is let in.
+    static var waiting: SkyRTCReply { SkyRTCReply("_waiting", Payload()) }
+
+    /// `_door`, to an owner: whether the room is locked and, in a room with a waiting room, who waits to be let in.
+    init(_ door: RoomDoor) {
+        eventName = "_door"
+        let members = door.waiting.map { Member(socketId: $0.member.text, name: $0.name) }
+        data = Payload(locked: door.isLocked, members: door.hasWaitingRoom ? members : nil)
+    }
+
+    private init(_ eventName: String, _ data: Payload) {
+        (self.eventName, self.data) = (eventName, data)
+    }
+
     /// `_refused`, before the socket is closed.
     init(_ refusal: RoomRefusal) {
         eventName = "_refused"
@@ -203,6 +218,8 @@ struct SkyRTCReply: Encodable {
         case .needsPassword: data = Payload(password: true)
         case .full: data = Payload(reason: "the room is full")
         case .expired: data = Payload(reason: "this invite link has expired")
+        case .locked: data = Payload(reason: "the room is locked")
+        case .turnedAway: data = Payload(reason: "you were not let in")
         }
     }
 

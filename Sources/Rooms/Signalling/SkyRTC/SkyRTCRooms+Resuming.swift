@@ -24,6 +24,8 @@ extension SkyRTCRooms {
 
     func left(_ member: RoomMember) {
         let id = member.id
+        doors.stopWaiting(id)
+        if let room = rooms.directory.place(of: id)?.room { doors.left(member, room) }
         handle(.leave(id))
         pointers.forget(id)
         rooms[id] = nil
@@ -97,6 +99,7 @@ extension SkyRTCRooms {
             }
         }
         presenters.tellTurns(of: room, to: member)
+        doors.tell(of: room, to: member)
         presence.tellRoster(of: room, to: member)
     }
 }

@@ -17,6 +17,7 @@ final class SkyRTCRooms {
     let frames: FrameStreams
     let presenters: Presenters
     let pointing: Pointing
+    let doors: Doors
     let log: LogRateLimiter
     private let startTime = MonotonicTime.now()
     private var expiredRooms: Set<String> = []
@@ -24,11 +25,16 @@ final class SkyRTCRooms {
     init(
         _ configuration: SignallingConfiguration, rooms: HostRooms, admission: Admission, pointers: Pointers,
         presence: RoomPresence, sessionEnds: SessionEnds, frames: FrameStreams, presenters: Presenters,
-        pointing: Pointing, log: LogRateLimiter
+        pointing: Pointing, doors: Doors, log: LogRateLimiter
     ) {
         (self.configuration, self.rooms, self.admission, self.log) = (configuration, rooms, admission, log)
         (self.pointers, self.presence, self.sessionEnds) = (pointers, presence, sessionEnds)
-        (self.frames, self.presenters, self.pointing) = (frames, presenters, pointing)
+        (self.frames, self.presenters, self.pointing, self.doors) = (frames, presenters, pointing, doors)
+        doors.onEntry = { [unowned self] request, member in
+            guard presence.mayEnter(from: member.address) else { return refuse(member.id, .full) }
+            handle(request)
+        }
+        doors.onRefusal = { [unowned self] id, refusal in refuse(id, refusal) }
     }
 
     /// Takes over a new WebSocket. Access to a room is decided later, when the client asks to join.
@@ -50,6 +56,7 @@ final class SkyRTCRooms {
             // Members have been notified already. These are players, publishers and the like.
             presence.removeAll(from: room)
             presence.changed(in: room)
+            doors.expire(room)
         }
         let now = MonotonicTime.now()
         for member in Array(rooms.members.values) {
@@ -81,9 +88,11 @@ final class SkyRTCRooms {
             if pointing.carryOut(request, of: member) { return }
         }
         if let request = message?.turnRequest, presenters.carryOut(request, of: member) { return }
+        if let request = message?.doorRequest, doors.carryOut(request, of: member) { return }
         var event = message?.event(from: id) ?? .unknown(id)
         if case .join(_, var key, let role, let name) = event {
             member.joinBy = nil
+            doors.stopWaiting(id)
             key = admission.limited(key, from: member.address)
             member.gavePassword = !(key.password ?? "").isEmpty
             // Only our page presents within its visit; other programs need the presenters' token for each request.
@@ -93,6 +102,12 @@ final class SkyRTCRooms {
             // Connections of a trusted proxy aren't counted for each address, but who is in a room is.
             if member.room == nil, !presence.mayEnter(from: member.address) { return refuse(id, .full) }
             event = .join(id, key, role, name: name)
+            let secrets = [message?.resumption, message?.formerVisit].compactMap(\.self)
+            guard doors.isOpen(for: member, by: event, secrets: secrets) else {
+                // It may have been in another room.
+                member.room = nil
+                return handle(.leave(id))
+            }
         }
         handle(event)
     }
@@ -260,6 +275,8 @@ extension SkyRTCRooms {
             code = .needsPassword
             if member.gavePassword { admission.noteWrongPassword(from: member.address) }
         case .full: code = .full
+        case .locked: code = .locked
+        case .turnedAway: code = .turnedAway
         case .expired:
             code = .expired
             presence.left(id.text)

@@ -15,6 +15,7 @@ final class SocketIOClients {
     let configuration: SignallingConfiguration
     let rooms: HostRooms
     let admission: Admission
+    private let doors: Doors
     private let pointers: Pointers
     private let presence: RoomPresence
     private let sessionEnds: SessionEnds
@@ -26,11 +27,11 @@ final class SocketIOClients {
     var calls: [String: CallRoom] = [:]
 
     init(
-        _ configuration: SignallingConfiguration, rooms: HostRooms, admission: Admission, pointers: Pointers,
-        presence: RoomPresence, sessionEnds: SessionEnds, log: LogRateLimiter
+        _ configuration: SignallingConfiguration, rooms: HostRooms, admission: Admission, doors: Doors,
+        pointers: Pointers, presence: RoomPresence, sessionEnds: SessionEnds, log: LogRateLimiter
     ) {
         self.configuration = configuration
-        (self.rooms, self.admission, self.log) = (rooms, admission, log)
+        (self.rooms, self.admission, self.doors, self.log) = (rooms, admission, doors, log)
         (self.pointers, self.presence, self.sessionEnds) = (pointers, presence, sessionEnds)
     }
 
@@ -124,13 +125,17 @@ final class SocketIOClients {
     }
 
     private func join(_ name: String, _ client: PairClient) {
+        let former = client.room
         leaveSilently(client)
         client.roomAsNamed = name
         let key = key(from: name)
         if let key, isCall(key) {
             if mayCall(key, from: client.address) { return enter(key.room, client) }
-        } else if let definition = key.flatMap({ admission.room(openedBy: $0, from: client.address) }) {
-            return enter(definition, client)
+        } else if let key, let definition = admission.room(openedBy: key, from: client.address) {
+            let isKnown = definition.name == former || rooms.directory.grant(to: key).grant == .presenting
+            if isKnown || doors.closure(of: definition.name) == nil { return enter(definition, client) }
+            // Clients know no message for this either, and can't wait. They may try again after this one.
+            return send(.notice(.full, about: client.member), to: client)
         }
         log(of: client.address).info("a client from \(client.address) was not admitted")
         // Clients know no message for this. They all treat this message as the end of the call, and it reveals nothing.

@@ -20,6 +20,8 @@ final class WebSocketConnection {
         case noJoin = 4408
         case removed = 4410
         case expired = 4411
+        case locked = 4423
+        case turnedAway = 4424
         case full = 4503
     }
 
