@@ -145,6 +145,17 @@ test("another connection shows the secret of the last, and those before end when
   assert.ok(!visit.mayGoOn);
 });
 
+test("a new visit shows the secret of the last one, by which a locked room knows the page, until it is let in", () => {
+  const visit = new Visit();
+  visit.forget();
+  assert.deepEqual(visit.introduction({ name: "Ann" }), { name: "Ann" });
+  visit.letIn({ resumption: "first" });
+  for (const _ of [1, 2]) visit.forget();
+  assert.deepEqual(visit.introduction({ name: "Bo" }), { name: "Bo", former: "first" });
+  visit.letIn({ resumption: "second" });
+  assert.deepEqual(visit.introduction({ name: "Bo" }), { name: "Bo", resume: "second" });
+});
+
 test("an answer may take longer where it comes behind pictures", () => {
   const asked = { pingAge: 3000 };
   const own = { isConnected: true };
@@ -158,7 +169,8 @@ test("an answer may take longer where it comes behind pictures", () => {
   assert.ok(!isDead(null, own));
 });
 
-test("a connection owes answers once it has let us in, until it is set aside", async (context) => {
+/** The sockets that the page opens during a test. */
+function fakeSockets(context) {
   const sockets = [];
   class Fake {
     readyState = 0;
@@ -171,6 +183,42 @@ test("a connection owes answers once it has let us in, until it is set aside", a
   const Real = globalThis.WebSocket;
   globalThis.WebSocket = Object.assign(Fake, { OPEN: 1 });
   context.after(() => { globalThis.WebSocket = Real; });
+  return sockets;
+}
+
+test("a locked room and a refused wish to enter have ends of their own", (context) => {
+  const sockets = fakeSockets(context);
+  for (const [code, end] of [[4423, "onLocked"], [4424, "onTurnedAway"]]) {
+    const ends = [];
+    const told = (name) => () => ends.push(name);
+    const handlers = { onMessage() {}, concerns: () => true, onLocked: told("onLocked"), onTurnedAway: told("onTurnedAway") };
+    new Signalling("ws://127.0.0.1:9/ws", "desk", {}, handlers);
+    const socket = sockets.at(-1);
+    socket.open();
+    socket.onmessage({ data: JSON.stringify({ eventName: "_refused", data: { reason: "the room is locked" } }) });
+    socket.onclose({ code });
+    socket.onclose({ code });
+    assert.deepEqual(ends, [end]);
+  }
+});
+
+test("an offer from before a wait to be let in is answered by none, and a later one is", (context) => {
+  const sockets = fakeSockets(context);
+  const heard = [];
+  const signalling = new Signalling("ws://127.0.0.1:9/ws", "desk", {}, { onMessage: (name) => heard.push(name) });
+  const [socket] = sockets;
+  const tell = (eventName, data) => socket.onmessage({ data: JSON.stringify({ eventName, data }) });
+  socket.open();
+  signalling.offer({ type: "offer", sdp: "early" });
+  tell("_waiting", {});
+  tell("_peers", { host: "h", you: "y", tracks: [{ name: "screen" }] });
+  signalling.offer({ type: "offer", sdp: "late" });
+  tell("_answer", { socketId: "h", sdp: { type: "answer", sdp: "answer" } });
+  assert.deepEqual(heard, ["_waiting", "_peers", "_answer"]);
+});
+
+test("a connection owes answers once it has let us in, until it is set aside", async (context) => {
+  const sockets = fakeSockets(context);
   const signalling = new Signalling("ws://127.0.0.1:9/ws", "desk", {}, { onMessage() {}, onBinary() {} });
   const [socket] = sockets;
   const wait = () => new Promise((resume) => setTimeout(resume, 20));

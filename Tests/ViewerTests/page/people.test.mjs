@@ -10,7 +10,7 @@ import { en as words } from "../../../Sources/Rooms/Viewer/page/meeting/peoplewo
 
 /** A page whose viewer has joined the room as "me", with `members` in it. */
 function joined(...members) {
-  const places = new Map(["people", "meeting-controls"].map((id) => [id, new FakeElement("section")]));
+  const places = new Map(["people", "meeting-controls", "spoken"].map((id) => [id, new FakeElement("section")]));
   const news = new EventTarget();
   Object.assign(document, {
     getElementById: (id) => places.get(id),
@@ -20,15 +20,18 @@ function joined(...members) {
   const panel = places.get("people");
   panel.hidden = true;
   const visits = [];
+  const sent = [];
   const viewer = Object.assign(new EventTarget(), {
     introduction: {}, tracks: { all: [] }, visit: "secret", start: () => visits.push(viewer.introduction.name),
+    send: (name, data) => sent.push([name, data.action, data.socketId]),
+    tell: (type, detail) => viewer.dispatchEvent(new CustomEvent(type, { detail })),
   });
-  const tell = (type, detail) => viewer.dispatchEvent(new CustomEvent(type, { detail }));
+  const { tell } = viewer;
   const people = new People(viewer);
   const [button] = places.get("meeting-controls").children;
   tell("joined", { you: "me" });
   tell("_people", { count: members.length, members });
-  return { panel, people, button, tell, viewer, visits };
+  return { panel, people, button, tell, viewer, visits, sent, spoken: places.get("spoken") };
 }
 
 /** Waits until `condition` holds. */
@@ -44,8 +47,8 @@ async function until(condition) {
 async function opened({ panel, button }) {
   button.click();
   await until(() => panel.children.length > 0);
-  const [header, list, screens] = panel.children;
-  return { title: header.children[0], list, screens };
+  const [header, door, list, screens] = panel.children;
+  return { title: header.children[0], door, list, screens };
 }
 
 const texts = ({ children }) => children.map(({ textContent }) => textContent);
@@ -94,4 +97,44 @@ test("a name with markup is text, and another name of our own makes another visi
   form.children[1].value = " Bo ";
   form.dispatchEvent(new Event("submit", { cancelable: true }));
   assert.deepEqual(page.visits, ["Bo"]);
+});
+
+test("an owner sees who waits and decides, with names as text, and locks the room", async () => {
+  const page = joined(me);
+  let knocks = 0;
+  page.viewer.addEventListener("knock", () => { knocks += 1; });
+  const { door } = await opened(page);
+  const [list, all, lock, note] = door.children;
+  assert.ok(door.hidden, "only owners are told of the door");
+  page.tell("_door", { locked: false, members: [{ ...ann, name: "<b>Ann</b>\u202e" }] });
+  assert.ok(!door.hidden && all.hidden);
+  assert.deepEqual(texts(list), [`<b>Ann</b>${words.entry.admit}${words.entry.refuse}`]);
+  assert.equal(page.button.getAttribute("aria-label"), `${roomWords.peopleCount(1)}: ${roomWords.knocking(1)}`);
+  assert.equal(page.spoken.textContent, roomWords.knocking(1));
+  page.tell("_door", { locked: true, members: [{ ...ann, name: "<b>Ann</b>\u202e" }, { socketId: "b" }, null, 1] });
+  assert.equal(knocks, 2);
+  assert.deepEqual([lock.textContent, note.textContent, all.hidden], [words.unlock, words.locked, false]);
+  assert.deepEqual(page.people.facts.waiting, ["<b>Ann</b>", ""]);
+  const [first, second] = list.children;
+  for (const button of [first.children[1], second.children[2], all, lock]) button.click();
+  page.tell("_door", { locked: false });
+  lock.click();
+  assert.deepEqual(page.sent, [
+    ["__door", "admit", "a"], ["__door", "refuse", "b"], ["__door", "admit", undefined],
+    ["__door", "unlock", undefined], ["__door", "lock", undefined],
+  ]);
+  assert.ok(list.hidden && all.hidden, "a room without a waiting room can be locked");
+  assert.equal(knocks, 2);
+});
+
+test("the door is that of an owner's visit", async () => {
+  const page = joined(me);
+  const { door } = await opened(page);
+  for (const [type, detail] of [["_turn", { turn: "none" }], ["_peers", {}], ["left", {}]]) {
+    page.tell("_door", { locked: true });
+    page.tell("_turn", { turn: "owner" });
+    assert.ok(!door.hidden && page.people.facts.locked);
+    page.tell(type, detail);
+    assert.ok(door.hidden && page.people.facts.locked === null, type);
+  }
 });

@@ -100,6 +100,7 @@ viewer.addEventListener("_turns", () => {
   if (turns.requests > lastRequests) bar.wake();
   lastRequests = turns.requests;
 });
+viewer.addEventListener("knock", () => bar.wake());
 // The browser may have kept this page from an earlier visit, and the host may have another one by now.
 viewer.addEventListener("_peers", ({ detail }) => {
   const isReloaded = performance.getEntriesByType("navigation")[0]?.type === "reload";

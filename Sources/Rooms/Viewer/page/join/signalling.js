@@ -10,6 +10,10 @@ const WRONG_LINK = 4403;
 const REMOVED = 4410;
 // The close code if the link has expired.
 const EXPIRED = 4411;
+// The close code while the room is locked.
+const LOCKED = 4423;
+// The close code if nobody has let us in.
+const TURNED_AWAY = 4424;
 // The close code if the host is full at present.
 const ROOM_FULL = 4503;
 // A refusal message may be followed by one of these close codes, so wait for that.
@@ -21,7 +25,7 @@ const CLOSE_TIMEOUT = 500;
  *
  * Handlers: onMessage(eventName, data) for each message; onBinary(buffer) for each binary one; concerns(data), which
  * returns whether a message about a track is about the shown one; and the end handlers: onHostLeft(), onFull(reason),
- * onWrongLink(), onPasswordWanted(), onRemoved(), onExpired(), onRefused(reason), onClosed().
+ * onWrongLink(), onPasswordWanted(), onRemoved(), onExpired(), onLocked(), onTurnedAway(), onRefused(reason), onClosed().
  */
 export class Signalling {
   #socket;
@@ -151,6 +155,8 @@ export class Signalling {
     else if (code === PASSWORD_WANTED) this.#end(() => this.#handlers.onPasswordWanted());
     else if (code === REMOVED) this.#end(() => this.#handlers.onRemoved());
     else if (code === EXPIRED) this.#end(() => this.#handlers.onExpired());
+    else if (code === LOCKED) this.#end(() => this.#handlers.onLocked());
+    else if (code === TURNED_AWAY) this.#end(() => this.#handlers.onTurnedAway());
     else if (this.#refusal !== null) this.#end(() => this.#handlers.onRefused(this.#refusal));
     else this.#end(() => this.#handlers.onClosed());
   }
@@ -179,6 +185,10 @@ export class Signalling {
           this.#countOffers(data.tracks[0].name, this.#countOffers(undefined, 0));
           this.#pendingOffers.delete(undefined);
         }
+        break;
+      case "_waiting":
+        // An early offer isn't answered.
+        this.#pendingOffers.clear();
         break;
       case "_refused":
         if (!this.#handlers.concerns(data)) break;

@@ -178,6 +178,8 @@ export class Viewer extends ViewerState {
       onWrongLink: only(() => this.#stop(messages.wrongLink())),
       onRemoved: only(() => this.#stop(messages.removed())),
       onExpired: only(() => this.#stop(messages.expired())),
+      onLocked: only(() => this.#retry(messages.roomLocked())),
+      onTurnedAway: only(() => this.#stop(messages.turnedAway(), true)),
       onClosed: only(() => this.#broken()),
     });
     this.#signalling = this.#shown.signalling = signalling;
@@ -221,6 +223,7 @@ export class Viewer extends ViewerState {
   /** Handles a message, and then passes it on as an event. */
   #heard(name, data) {
     const isRenewed = name === "_peers" && this.#visit.isCutOff && Array.isArray(data.watching);
+    if (name === "_waiting") this.#wait();
     if (name === "_peers") this.#letIn(isRenewed);
     const { reception } = this;
     this.#shown.heard(name, data);
@@ -232,9 +235,20 @@ export class Viewer extends ViewerState {
     }
   }
 
+  /** Waits until somebody lets us in, which may take any time. */
+  #wait() {
+    this.#recovery.stop();
+    this.#recovery.succeeded();
+    // What was asked for early isn't answered.
+    this.#shown.leave();
+    this.#shown.signalling = this.#signalling;
+    this.#stage.clear();
+    this.waits(messages.toBeLetIn());
+  }
+
   /** `isRenewed`: whether our visit goes on. */
   #letIn(isRenewed) {
-    if (this.hasEnded) this.hostReturned();
+    if (this.hasEnded || this.phase === "waiting") this.hostReturned();
     this.#recovery.reached();
     // It may be another host, which knows nothing of us.
     const isOther = this.#visit.isCutOff && !isRenewed;

@@ -13,12 +13,13 @@
  * | `presented`         | `{captured, hasPointer, arrived, shown}` | a picture that came over the WebSocket is shown |
  * | `change`            | `{}`                                    | `phase`, `reason`, `source` or `sound` may have changed |
  * | `looked`            | `{}`                                    | the browser's counters were read, twice a second |
+ * | `knock`             | `{}`                                    | more people wait to be let in, and we decide |
  * | `_people`, `_offer` … | the message's data                    | any message of the server, by its own name |
  */
 export class ViewerState extends EventTarget {
   /**
-   * "connecting", "negotiating", "playing", "reconnecting", "locked" (needs a password), "ended" (by the host) or
-   * "failed".
+   * "connecting", "waiting" (to be let in), "negotiating", "playing", "reconnecting", "locked" (needs a password),
+   * "ended" (by the host) or "failed".
    */
   phase = "connecting";
   reconnects = 0;
@@ -63,7 +64,14 @@ export class ViewerState extends EventTarget {
     this.enter(phase);
   }
 
-  /** Handles the return of a host that had ended: the page no longer says so. */
+  /** The host has us wait until somebody lets us in. */
+  waits(message) {
+    this.hasEnded = false;
+    this.reason = message;
+    this.enter("waiting");
+  }
+
+  /** Handles the return of a host that had ended, or that had us wait: the page no longer says so. */
   hostReturned() {
     this.hasEnded = false;
     this.reason = null;

@@ -15,6 +15,8 @@ export class Visit {
 
   /** The secret that lets another connection go on with our visit; null if there is none. */
   #resumption = null;
+  /** The secret of our visit before this one, by which a room that is closed to others knows us; null if none. */
+  #before = null;
   /** The connections before this one that our visit may still go on from. Only the host ends those. */
   #former = [];
   /** The number of packets so far, and when the last of them came. */
@@ -27,7 +29,8 @@ export class Visit {
 
   /** The contents of `__join` for another connection. */
   introduction(own) {
-    return this.mayGoOn ? { ...own, resume: this.#resumption } : { ...own };
+    if (this.mayGoOn) return { ...own, resume: this.#resumption };
+    return this.#before === null ? { ...own } : { ...own, former: this.#before };
   }
 
   /** Takes nothing more from `signalling`, without telling the host that we leave. */
@@ -41,6 +44,7 @@ export class Visit {
   letIn(signalling) {
     this.leave();
     this.#resumption = signalling.resumption;
+    this.#before = null;
   }
 
   /** Leaves by all former connections. */
@@ -51,6 +55,7 @@ export class Visit {
 
   /** Makes the next visit another one. */
   forget() {
+    this.#before = this.#resumption ?? this.#before;
     this.#resumption = null;
   }
 

@@ -21,6 +21,7 @@ export const en = {
   // The people in the room.
   people: "People",
   peopleCount: (count) => (count === 1 ? "1 person is watching" : `${count} people are watching`),
+  knocking: (count) => (count === 1 ? "1 person waits to be let in" : `${count} people wait to be let in`),
   guest: (id) => `Guest ${String(id).slice(0, 4)}`,
 
   // The meeting.
@@ -49,6 +50,7 @@ export const zh = {
 
   people: "人员",
   peopleCount: (count) => `${count} 人在观看`,
+  knocking: (count) => `${count} 人等待进入`,
   guest: (id) => `访客 ${String(id).slice(0, 4)}`,
 
   meet: "摄像头和麦克风",

@@ -21,6 +21,7 @@ export class People {
   #members = [];
   #number = null;
   #you = null;
+  #door = null;
 
   constructor(viewer) {
     this.#viewer = viewer;
@@ -39,7 +40,7 @@ export class People {
       this.#you = detail.you;
     });
     viewer.addEventListener("left", () => {
-      this.#you = this.#number = null;
+      this.#you = this.#number = this.#door = null;
       this.#members = [];
       this.#draw();
     });
@@ -49,6 +50,11 @@ export class People {
       this.#fold(true);
     });
     viewer.addEventListener("tracks", () => this.#draw());
+    viewer.addEventListener("_peers", () => this.#heardOfDoor(null));
+    viewer.addEventListener("_turn", ({ detail }) => {
+      if (detail.turn !== "owner") this.#heardOfDoor(null);
+    });
+    viewer.addEventListener("_door", ({ detail }) => this.#heardOfDoor(detail));
     viewer.addEventListener("_people", ({ detail }) => {
       if (!Number.isInteger(detail.count) || detail.count < 0) return;
       this.#number = detail.count;
@@ -60,7 +66,11 @@ export class People {
 
   /** A read-only view for tests and the console. */
   get facts() {
-    return Object.freeze({ count: this.number, names: Object.freeze(this.named.map(({ name }) => name)) });
+    return Object.freeze({
+      count: this.number, names: Object.freeze(this.named.map(({ name }) => name)),
+      locked: this.#door?.isLocked ?? null,
+      waiting: Object.freeze((this.#door?.waiting ?? []).map(({ name }) => name)),
+    });
   }
 
   /** How many people are in the room; null if the host hasn't told. */
@@ -78,6 +88,14 @@ export class People {
     return this.#members
       .map((member) => ({ id: member?.socketId, name: cleanName(member?.name), isMeeting: member?.meeting === true }))
       .filter(({ name, isMeeting }) => name !== "" || isMeeting);
+  }
+
+  /**
+   * What the host tells an owner of the room's door: whether it `isLocked`, and who is `waiting` to be let in, each with
+   * `id` and `name` (may be empty), or null in a room without that; null for others.
+   */
+  get door() {
+    return this.#door;
   }
 
   /** Opens or closes the panel. Returns false if the host hasn't told who is in the room. */
@@ -104,10 +122,25 @@ export class People {
     this.#button.setAttribute("aria-expanded", String(!isFolded));
   }
 
+  #heardOfDoor(told) {
+    const before = this.#door?.waiting?.length ?? 0;
+    const members = Array.isArray(told?.members) ? told.members.slice(0, MOST_LISTED) : null;
+    const waiting = members?.filter((member) => typeof member?.socketId === "string")
+      .map(({ socketId, name }) => ({ id: socketId, name: cleanName(name) })) ?? null;
+    this.#door = told && { isLocked: told.locked === true, waiting };
+    if (waiting?.length > before) {
+      setText(document.getElementById("spoken"), words.knocking(waiting.length));
+      this.#viewer.tell("knock", {});
+    }
+    this.#draw();
+  }
+
   #draw() {
+    const waiting = this.#door?.waiting?.length ?? 0;
     const title = this.#number === null ? words.people : words.peopleCount(this.#number);
     setText(this.#count, String(this.#number ?? ""));
-    relabel(this.#button, title);
+    relabel(this.#button, waiting > 0 ? `${title}: ${words.knocking(waiting)}` : title);
+    this.#button.toggleAttribute("data-on", waiting > 0);
     this.#panel?.draw(this, title);
   }
 }

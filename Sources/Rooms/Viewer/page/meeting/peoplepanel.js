@@ -1,6 +1,7 @@
 // The list of the people who are watching: those with a name, and our own name.
 
 import { cleanName, element, iconButton, setText } from "../element.js";
+import { DoorView } from "./doorview.js";
 import { NAME_KEY } from "./people.js";
 import { titleOf, words as roomWords } from "./meetingwords.js";
 import { words } from "./peoplewords.js";
@@ -18,6 +19,7 @@ export class PeoplePanel {
   #form = element("form", "own-name");
   #input = element("input", "", { id: "own-name", name: "name", maxlength: "64", autocomplete: "nickname" });
   #screens = element("p", "screens");
+  #door;
 
   /** Fills `root`, the panel, above what it has; `onClose()` is called when the user closes it. */
   constructor(root, viewer, onClose) {
@@ -37,7 +39,8 @@ export class PeoplePanel {
     this.#self.append(this.#selfName, this.#rename, this.#form);
     this.#list.append(this.#self);
     root.setAttribute("aria-labelledby", "people-title");
-    root.prepend(element("header", "", {}, this.#title, close), this.#list, this.#screens);
+    this.#door = new DoorView((action, id) => viewer.send("__door", { action, socketId: id }));
+    root.prepend(element("header", "", {}, this.#title, close), this.#door.root, this.#list, this.#screens);
   }
 
   focus() {
@@ -45,8 +48,9 @@ export class PeoplePanel {
   }
 
   /** Lists `people`, a `People`, under the title `title`. */
-  draw({ named, number, you }, title) {
+  draw({ named, number, you, door }, title) {
     setText(this.#title, title);
+    this.#door.draw(door);
     const self = named.find(({ id }) => id === you);
     setText(this.#selfName, self?.name ? words.youNamed(self.name) : words.you);
     this.#self.dataset.initial = initial(self?.name || words.you);

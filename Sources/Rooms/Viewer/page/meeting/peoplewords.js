@@ -13,6 +13,15 @@ export const en = {
   ownName: "Your name",
   keepName: "Save",
   close: "Close",
+
+  // The room's door.
+  door: "Who may enter",
+  waiting: "Waiting to be let in",
+  entry: { admit: "Let in", refuse: "Refuse" },
+  admitAll: "Let everyone in",
+  lock: "Lock the room",
+  unlock: "Unlock the room",
+  locked: "The room is locked: no one else can enter.",
 };
 
 export const zh = {
@@ -26,6 +35,14 @@ export const zh = {
   ownName: "你的名字",
   keepName: "保存",
   close: "关闭",
+
+  door: "谁可以进入",
+  waiting: "等待进入",
+  entry: { admit: "允许进入", refuse: "拒绝" },
+  admitAll: "允许所有人进入",
+  lock: "锁定房间",
+  unlock: "解锁房间",
+  locked: "房间已锁定，其他人无法进入。",
 };
 
 /** Like `words` of messages.js. */

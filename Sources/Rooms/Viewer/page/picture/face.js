@@ -29,6 +29,7 @@ export class Face {
     const { phase, reason, source, isPlayBlocked } = this.#viewer;
     // The password prompt replaces the card, if the prompt is open.
     if (phase === "locked") return { status: words.locked, phase: "failed", card: this.#hasPrompt ? null : reason };
+    if (phase === "waiting") return { card: reason, status: words.waiting, phase: "connecting" };
     if (phase === "failed" || phase === "ended") {
       const status = phase === "ended" ? words.ended : words.stopped;
       return { card: reason, action: reason.canTryAgain ? words.tryAgain : "", status };

@@ -2,6 +2,7 @@
 
 import { element, relabel, setText } from "../element.js";
 import { actionsOn } from "./turns.js";
+import { SteadyList } from "../meeting/steadylist.js";
 import { words as meetingWords } from "../meeting/meetingwords.js";
 import { words } from "./presentwords.js";
 
@@ -10,7 +11,7 @@ export class TurnView {
   #onAct;
   #state = element("p", "turn");
   #own = element("button", "secondary", { id: "turn", type: "button" });
-  #list = element("ul", "turns", { "aria-label": words.turns });
+  #list = new SteadyList(element("ul", "turns", { "aria-label": words.turns }));
   #action = "ask";
   /** Our last turn other than "none". */
   #former = null;
@@ -19,8 +20,6 @@ export class TurnView {
   #news = "";
   #told = "";
   #timer = null;
-  /** The lines of the list, each by what it shows. */
-  #lines = new Map();
   /** What screen readers say. It isn't in the panel, because they say nothing of what is hidden. */
   spoken = element("p", "spoken", { role: "status" });
 
@@ -31,7 +30,7 @@ export class TurnView {
 
   /** The elements, in order. */
   get parts() {
-    return [this.#state, this.#own, this.#list];
+    return [this.#state, this.#own, this.#list.root];
   }
 
   /** `isSharing`: whether this page shares something. */
@@ -48,7 +47,7 @@ export class TurnView {
     setText(this.#own, words.ownTurn[own] ?? "");
     this.#own.hidden = !words.ownTurn[own];
     setText(this.spoken, requests > 0 ? words.asking(requests) : this.#news);
-    this.#drawList(members, own, isSharing);
+    this.#list.draw(members.map((member) => [member, own, isSharing]), (item) => this.#line(...item));
   }
 
   /** Draws our turn with the minutes that are left of it, or the seconds until we may ask again, until these change. */
@@ -61,23 +60,6 @@ export class TurnView {
     setText(this.#state, `${this.#text} ${time}`.trim());
     this.#state.hidden = this.#state.textContent === "";
     if (time) this.#timer = setTimeout(() => this.#drawState(own, end), left - (units - 1) * unit);
-  }
-
-  /** Leaves lines that stay the same in place, so that they keep the focus and a press that has begun. */
-  #drawList(members, own, isSharing) {
-    const lines = new Map(members.map((member) => {
-      const key = JSON.stringify([member, own, isSharing]);
-      return [key, this.#lines.get(key) ?? this.#line(member, own, isSharing)];
-    }));
-    const hadFocus = this.#list.contains(document.activeElement);
-    for (const [key, line] of this.#lines) if (!lines.has(key)) line.remove();
-    for (const [index, line] of [...lines.values()].entries()) {
-      const there = this.#list.children[index] ?? null;
-      if (there !== line) this.#list.insertBefore(line, there);
-    }
-    this.#lines = lines;
-    this.#list.hidden = lines.size === 0;
-    if (hadFocus && !this.#list.contains(document.activeElement)) this.#list.parentElement.focus();
   }
 
   focus() {

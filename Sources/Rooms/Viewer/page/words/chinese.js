@@ -49,6 +49,9 @@ export const chinese = {
   refused: "主机拒绝了连接。",
   passwordWanted: ["需要密码。"],
   full: "主机目前无法接纳更多观看者。",
+  roomLocked: ["房间已锁定。"],
+  toBeLetIn: ["你正在等待进入。", "获准后会自动继续。"],
+  turnedAway: ["你未获准进入。", "如果想加入，请与共享屏幕的人联系。"],
   noH264: "此浏览器无法播放 H.264。",
   noH264InFirefox:
     "Firefox 使用系统中的 FFmpeg 库 libavcodec（如已安装），或首次启动后下载的 OpenH264 插件：" +

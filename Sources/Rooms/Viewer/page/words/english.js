@@ -17,6 +17,9 @@ export const english = {
   refused: "The host refused the connection.",
   passwordWanted: ["Password required."],
   full: "The host cannot accept another viewer now.",
+  roomLocked: ["The room is locked."],
+  toBeLetIn: ["You are waiting to be let in.", "This page continues by itself."],
+  turnedAway: ["You were not let in.", "Ask the person sharing if you want to join."],
   noH264: "This browser cannot play H.264.",
   noH264InFirefox:
     "Firefox uses FFmpeg's libavcodec, if that is installed, or its OpenH264 plug-in, which it downloads " +

@@ -48,6 +48,9 @@ export const messages = {
   refused: (reason) => error([words.refused, sentence(words.hostSays(reason))]),
   passwordWanted: () => error(words.passwordWanted),
   full: (reason) => wait([words.full, sentence(words.hostSays(reason))]),
+  roomLocked: () => wait(words.roomLocked),
+  toBeLetIn: () => wait(words.toBeLetIn),
+  turnedAway: () => error(words.turnedAway),
   /** Trying again by itself wouldn't help. */
   noH264: (isFirefox) => ({
     ...error([words.noH264, isFirefox ? words.noH264InFirefox : words.otherBrowser]), isFinal: true,
