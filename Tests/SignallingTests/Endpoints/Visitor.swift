@@ -16,11 +16,14 @@ struct Visitor {
     /// Its turn when it joined.
     let turn: String?
 
-    init(_ server: borrowing RunningServer, _ token: String, _ name: String, room: String = "desk") throws {
+    /// `secrets` stand in its `__join` as they are.
+    init(
+        _ server: borrowing RunningServer, _ token: String, _ name: String, room: String = "desk", secrets: String = ""
+    ) throws {
         client = try WebSocketClient(port: server.port)
         (self.token, self.name) = (token, name)
         try client.send(
-            event: "__join", "{\"room\":\"\(room),\(token)\",\"role\":\"viewer\",\"name\":\"\(name)\"}")
+            event: "__join", "{\"room\":\"\(room),\(token)\",\"role\":\"viewer\",\"name\":\"\(name)\"\(secrets)}")
         let peers = try client.next(event: "_peers")
         id = try #require(peers["you"] as? String)
         visit = try #require(peers["resume"] as? String)

@@ -15,14 +15,15 @@ enum DoorRequest {
     /// It decides about a client that waits, or about all of them if that is nil.
     case decide(EntryDecision, MemberID?)
 
-    /// Creates the request that `action` names. Nil for another word.
+    /// Creates the request that `action` names, about the client `target`, or `all`. Nil for another word.
     init?(action: String, target: String?) {
         switch action {
         case "lock": self = .lock(true)
         case "unlock": self = .lock(false)
         default:
-            guard let decision = EntryDecision(rawValue: action) else { return nil }
-            self = .decide(decision, target.map { MemberID($0) })
+            guard let decision = EntryDecision(rawValue: action), let target else { return nil }
+            // Identifiers are UUIDs.
+            self = .decide(decision, target == "all" ? nil : MemberID(target))
         }
     }
 }

@@ -5,7 +5,7 @@ import { SteadyList } from "./steadylist.js";
 import { words as roomWords } from "./meetingwords.js";
 import { words } from "./peoplewords.js";
 
-/** `onAct(action, id)`: the user has pressed a button; both as in `__door`, where `id` is missing for all, and the lock. */
+/** `onAct(action, id)`: the user has pressed a button; an action of `__door`, and its `socketId` if it has one. */
 export class DoorView {
   root = element("section", "door", { "aria-label": words.door, tabindex: "-1" });
   #onAct;
@@ -17,7 +17,7 @@ export class DoorView {
 
   constructor(onAct) {
     this.#onAct = onAct;
-    this.#all.addEventListener("click", () => onAct("admit"));
+    this.#all.addEventListener("click", () => onAct("admit", "all"));
     this.#lock.addEventListener("click", () => onAct(this.#isLocked ? "unlock" : "lock"));
     this.root.append(this.#waiting.root, this.#all, this.#lock, this.#note);
     this.draw(null);
