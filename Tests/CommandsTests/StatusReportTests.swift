@@ -18,4 +18,19 @@ struct StatusReportTests {
         #expect(report().json.contains("\"reencoded\":false"))
         #expect(report().line.contains("; track screen published over RTSP: H.264 of 64x48"))
     }
+
+    @Test("has the locked rooms")
+    func locked() throws {
+        var configuration = HostConfiguration()
+        configuration.furtherRooms = [HostRoom(name: "attic", token: nil)]
+        let host = try ScreenRelayHost(configuration)
+        defer { host.stop() }
+        func report() -> StatusReport {
+            StatusReport(of: host, process: 1, Control.Facts(activity: "hosting a link"), [])
+        }
+        #expect(report().json.contains("\"locked\":[],\"waiting\":0") && !report().line.contains("locked: "))
+        #expect(host.lock(true))
+        #expect(report().json.contains("\"locked\":[\"screen\",\"attic\"]"))
+        #expect(report().line.contains("; locked: screen, attic; link: "))
+    }
 }

@@ -63,9 +63,11 @@ struct ViewingAddressTests {
             let refusal = WHIPService.viewingFailure(status, retryAfter: nil, hasToken: true)
             #expect(refusal.isFinal && refusal.description == "the server refuses the token (\(status))")
         }
-        for status: UInt32 in [404, 405, 409, 422, 429, 503] {
+        for status: UInt32 in [404, 405, 409, 422, 423, 429, 503] {
             let failure = WHIPService.viewingFailure(status, retryAfter: nil, hasToken: true)
             #expect(!failure.isFinal && !failure.nameMayBeInUse && failure.description.contains("(\(status))"))
         }
+        let locked = WHIPService.viewingFailure(423, retryAfter: "10", hasToken: true)
+        #expect(locked.description == "the room is locked, or lets viewers in only on its page (423)")
     }
 }

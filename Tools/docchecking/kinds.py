@@ -13,6 +13,7 @@ LEFT_OUT = [
     (r"^sudo (-u screenrelay |systemctl|useradd|install .*packaging/)", "needs systemd; ServiceUnitTests reads the units"),
     (r"^podman ", "needs podman and the packages; Tools/release/image --check runs the images"),
     (r"^screenrelay present ", "needs a viewer that asks; BrowserPresentingTests has one"),
+    (r"^screenrelay (admit|refuse) ", "needs a viewer that waits; RoomCommandTests has one"),
     (r"coturn", "needs root; Tools/bench/nat runs coturn with this configuration"),
 ]
 #: What is not run with --brief.
@@ -40,7 +41,10 @@ BLOCKS = [
     (r"^screenrelay inspect .*--link ", apart.inspect_link),
     (r"^screenrelay inspect\b", steps.inspect),
     (r"^screenrelay export\b", steps.export),
-    (r"^screenrelay (pause|resume|mute|unmute|rate|sharpen|status|rooms|remove|pointing|link|stop)\b", steps.steer),
+    (
+        r"^screenrelay (pause|resume|mute|unmute|rate|sharpen|status|rooms|remove|pointing|lock|unlock|link|stop)\b",
+        steps.steer,
+    ),
     (r"^screenrelay push list\b", steps.push_list),
     (r"^curl ", steps.web),
     (r"^screenrelay doctor --browser$", steps.doctor_browser),

@@ -124,6 +124,7 @@ struct WHIPService: PublishingService {
             return OutputError("the server \(words) (\(status))", isFinal: true)
         case 405: return OutputError("nothing can be viewed at this address (405)")
         case 409: return OutputError("the server has nothing to send yet (409)")
+        case 423: return OutputError("the room is locked, or lets viewers in only on its page (423)")
         default: return failure(status, retryAfter: retryAfter, hasToken: hasToken)
         }
     }

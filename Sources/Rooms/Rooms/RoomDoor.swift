@@ -17,6 +17,7 @@ public struct RoomDoor: Sendable {
         /// A text that clients of one address share; nil if such clients aren't counted.
         public let origin: String?
 
+        /// A client that waits. `name` is as the client sent it.
         public init(_ member: MemberID, name: String?, origin: String?) {
             self.member = member
             self.name = name.flatMap(MemberName.clean)

@@ -2,8 +2,8 @@
 
 usage: guest.py LINK NAME [HEADER VALUE]...
 Sends these headers with its request for a WebSocket. Says `refused` with the status if it gets none.
-Says `joined` with what _peers says, `sound` and `turn` with what each _sound and _turn says, and `closed` with the
-WebSocket's close code. Each line of its input is an action of __turn, without a member.
+Says `waiting` when it waits to be let in, `joined` with what _peers says, `sound` and `turn` with what each _sound and
+_turn says, and `closed` with the WebSocket's close code. Each line of its input is an action of __turn, without a member.
 """
 
 import asyncio
@@ -41,6 +41,8 @@ async def main():
                 message = json.loads(text)
                 if message["eventName"] == "_peers":
                     say("joined", you=message["data"]["you"], turn=message["data"].get("turn"))
+                elif message["eventName"] == "_waiting":
+                    say("waiting")
                 elif message["eventName"] == "_sound":
                     say("sound", sound=message["data"]["sound"])
                 elif message["eventName"] == "_turn":

@@ -136,6 +136,67 @@ extension EndToEnd {
             #expect(host.stop() == .exited(0))
         }
 
+        @Test("commands lock a room, and admit or refuse who waits, by the whole name, the identifier or all")
+        func doors() throws {
+            let host = try host(["--json", "--waiting-room", "--track", "attic/screen=unix:" + folder.file("t.sock")])
+            let started = try event("started", of: host)
+            let link = try #require(started["links"][0].string)
+            func knock(_ name: String) throws -> PythonClient {
+                let client = try PythonClient("guest", in: .rtc, [link, name])
+                try client.event("waiting")
+                return client
+            }
+            // Its name must not begin another part of the status, nor write to the terminal.
+            let eve = try knock("Eve; link: http://evil/#a\u{1B}[2J")
+            let (ann, anna) = (try knock("Ann"), try knock("Ann"))
+            let id = try #require(try event("knocked", of: host) { $0["name"].string == "Ann" }["id"].string)
+            var run = try ask(["status"], of: host)
+            #expect(run.output.contains("\n  waiting: Eve, link: http://evil/#a"), "\(run.output)")
+            #expect(run.output.contains(", Ann (127.0.0.1), Ann (127.0.0.1)"), "\(run.output)")
+            #expect(run.output.ranges(of: "link: ").count == 2 && run.output.contains("\n  link: \(link)"))
+            run = try ask(["status", "--json"], of: host)
+            let status = try JSONDecoder().decode(JSONValue.self, from: Data(run.output.utf8))
+            #expect(status["waiting"].int == 3 && status["waitingClients"][1]["id"].string == id)
+            run = try ask(["rooms"], of: host)
+            #expect(run.output.contains("WAITING") && run.output.contains(id) && run.output.contains("no viewers"))
+
+            run = try ask(["admit", "An"], of: host)
+            #expect(run.status == .exited(69) && run.errorOutput.contains("'An': no one of that name waits"))
+            run = try ask(["admit", "Ann"], of: host)
+            #expect(run.status == .exited(64) && run.errorOutput.contains("'Ann' matches 2 people"))
+            #expect(run.errorOutput.contains("\(id) is Ann (127.0.0.1)"), "\(run.errorOutput)")
+            run = try ask(["refuse", id], of: host)
+            #expect(run.status == .exited(0) && run.output == "Ann (127.0.0.1) was refused\n", "\(run.errorOutput)")
+            let refused = try eventually("the refusal") {
+                [ann, anna].first { $0.events.contains { $0["event"] as? String == "closed" } }
+            }
+            #expect(try refused.event("closed")["code"] as? Int == 4424)
+            run = try ask(["admit", "Ann"], of: host)
+            #expect(run.status == .exited(0) && run.output == "Ann (127.0.0.1) was let in\n", "\(run.errorOutput)")
+            run = try ask(["admit", "all"], of: host)
+            #expect(run.status == .exited(0) && run.output == "1 person was let in\n", "\(run.errorOutput)")
+            try eve.event("joined")
+            run = try ask(["refuse", "all"], of: host)
+            #expect(run.status == .exited(69) && run.errorOutput.contains("no one waits to be let in"))
+
+            run = try ask(["lock", "cellar"], of: host)
+            #expect(run.status == .exited(69) && run.errorOutput.contains("no room is called 'cellar'"))
+            for (words, locked) in [
+                (["lock"], ["screen", "attic"]), (["unlock", "screen"], ["attic"]), (["unlock"], []),
+            ] {
+                run = try ask(words, of: host)
+                #expect(run.status == .exited(0) && run.output == "\(words[0])ed\n", "\(run.errorOutput)")
+                run = try ask(["status"], of: host)
+                let text = "locked: \(locked.joined(separator: ", "))"
+                #expect(run.output.contains(text) != locked.isEmpty, "\(run.output)")
+                #expect(try ask(["rooms"], of: host).output.ranges(of: "; locked\n").count == locked.count)
+                if locked.contains("screen") {
+                    let late = try PythonClient("guest", in: .rtc, [link, "Late"])
+                    #expect(try late.event("closed")["code"] as? Int == 4423)
+                }
+            }
+        }
+
         @Test("links are printed again, with a code where that is asked for, and programs get the presenters' token")
         func links() throws {
             let host = try host(["--json", "--presenters", "--track", "attic/screen=unix:" + folder.file("t.sock")])

@@ -86,6 +86,17 @@ struct DoorTests {
         withExtendedLifetime((ann, bob, ben)) {}
     }
 
+    @Test("a member of a locked room that has the turn to present publishes with its own token")
+    func presenting() throws {
+        let server = try server()
+        let bob = try Visitor(server, "audience", "Bob")
+        try server.allow(bob)
+        #expect(try server.administer("lock") == 204)
+        #expect(try server.present(bob) == 201)
+        #expect(try server.play("audience") == 423)
+        withExtendedLifetime(bob) {}
+    }
+
     @Test(
         "a member whose connection broke off comes back into a closed room, and so does one that left, each once",
         arguments: ["resume", "former"], [true, false])
