@@ -94,6 +94,7 @@ extension Control {
             "pointing", "Allows viewers to point at the picture with a dot that all others see, or forbids it.",
             operands: Operands(name: "STATE", count: 1...1, help: "'on' or 'off'", choices: ["on", "off"]),
             examples: [Example("screenrelay pointing off", "Removes all dots and the viewers' buttons for them.")]),
+        command(
             "lock", "Locks the room of a running share or host: no one else gets in, and those who are there stay.",
             operands: room,
             examples: [Example("screenrelay lock", "Lets no one else in until 'screenrelay unlock'.")]),

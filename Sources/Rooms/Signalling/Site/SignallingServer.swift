@@ -51,11 +51,11 @@ public final class SignallingServer: Sendable {
                 var listeners: [ListeningSocket] = []
                 for address in configuration.listen { listeners.append(try ListeningSocket(address)) }
                 let sockets = listeners
-                let thread = SiteThread(name: "signalling") { [configuration, audience, pointing, doors] thread, context in
+                let thread = SiteThread(name: "signalling") {
+                    [configuration, audience, pointing, doors] thread, context in
                     Site(
                         configuration, listeners: sockets, audience: audience, pointing: pointing, doorBoard: doors,
-                        thread: thread,
-                        context: context)
+                        thread: thread, context: context)
                 }
                 for item in work { thread.post(item) }
                 state = .running(Running(thread: thread, addresses: sockets.map(\.address)))
