@@ -13,8 +13,8 @@ extension EndToEnd {
             ["screenrelay", "man"], ["screenrelay", "completion"], ["screenrelay", "systemd-unit"],
             ["screenrelay-capture"], ["screenrelay", "sound"], ["screenrelay", "mute"], ["screenrelay", "unmute"],
             ["screenrelay-sound"], ["screenrelay", "doctor"], ["screenrelay", "view"],
-            ["screenrelay", "present"], ["screenrelay", "pointing"], ["screenrelay", "lock"], ["screenrelay", "unlock"],
-            ["screenrelay", "admit"], ["screenrelay", "refuse"],
+            ["screenrelay", "present"], ["screenrelay", "pointing"], ["screenrelay", "lock"],
+            ["screenrelay", "unlock"], ["screenrelay", "admit"], ["screenrelay", "refuse"],
         ]
 
         @Test("--help tells all on standard output, in lines of 80 columns at most", arguments: commands)
