@@ -58,6 +58,19 @@ struct DoorAttackTests {
         withExtendedLifetime((ann, bob, eve, stranger, plain, caller)) {}
     }
 
+    @Test("a member's secret admits one client, and ends the member's own visit, so that nobody lets others in with it")
+    func multiplying() throws {
+        let server = try RunningServer.withTurns(publishing)
+        let bob = try Visitor(server, "audience", "Bob")
+        #expect(try server.administer("lock") == 204)
+        let secret = ",\"former\":\"\(bob.visit)\""
+        let eve = try Visitor(server, "audience", "Eve", secrets: secret)
+        try bob.client.raw.waitForEnd()
+        #expect(try server.firstRoom().members.map(\.name) == ["Eve"])
+        #expect(try Knocker(server, "Mal", more: ",\"role\":\"viewer\"\(secret)").closeCode() == 4423)
+        withExtendedLifetime(eve) {}
+    }
+
     @Test("an owner whose turn was ended, or that joins again with the room token, no longer decides")
     func formerOwners() throws {
         let server = try RunningServer.withTurns(publishing)

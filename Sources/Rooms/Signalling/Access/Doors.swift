@@ -27,6 +27,8 @@ final class Doors {
     var onEntry: (RoomEvent, RoomMember) -> Void = { _, _ in }
     /// Refuses a client that has waited.
     var onRefusal: (MemberID, RoomRefusal) -> Void = { _, _ in }
+    /// Ends the visit of a member whose client has begun another one with its secret.
+    var onReplacement: (RoomMember) -> Void = { _ in }
 
     private let rooms: HostRooms
     private let board: DoorBoard
@@ -178,13 +180,20 @@ final class Doors {
             DoorState(isLocked: door.isLocked, hasWaitingRoom: door.hasWaitingRoom, waiting: waiting), of: room)
     }
 
-    /// Whether a client with `secret` is, or was until lately, a member of `room`. Such a secret admits once.
+    /// Whether a client with `secret` is, or was until lately, a member of `room`.
+    ///
+    /// Such a secret admits once, and ends the visit if that isn't over yet. Otherwise a member could let any number of
+    /// others in.
     private func isFormer(_ secret: String, of room: String) -> Bool {
         let visit = FormerVisit(secret: secret, room: room)
         if let end = formerVisits.removeValue(forKey: visit) { return end > .now() }
-        return rooms.members.values.contains {
+        let former = rooms.members.values.first {
             $0.resumption == secret && rooms.directory.place(of: $0.id)?.room == room
         }
+        guard let former else { return false }
+        onReplacement(former)
+        formerVisits[visit] = nil
+        return true
     }
 
     /// Loopback isn't counted, because all clients behind a reverse proxy on this machine have that address.

@@ -35,6 +35,10 @@ final class SkyRTCRooms {
             handle(request)
         }
         doors.onRefusal = { [unowned self] id, refusal in refuse(id, refusal) }
+        doors.onReplacement = { [unowned self] member in
+            left(member)
+            member.socket.abort()
+        }
     }
 
     /// Takes over a new WebSocket. Access to a room is decided later, when the client asks to join.
