@@ -339,6 +339,23 @@ struct PointedDotsTests {
         #expect(dots.isEmpty && !dots.hasNews(for: cid))
     }
 
+    @Test("who has left is forgotten: a viewer that came with its identifier would be told again")
+    func leaving() {
+        var dots = PointedDots()
+        dots.set([1], isShown: true, of: ann, at: start)
+        #expect(dots.takeNews(for: bob) == [[1]] && !dots.hasNews(for: bob))
+        dots.forget(bob)
+        #expect(dots.hasNews(for: bob) && !dots.hasNews(for: ann))
+    }
+
+    @Test("only a short message in the page's form is dropped without decoding")
+    func form() {
+        let message = "{\"eventName\":\"__point\",\"data\":{\"x\":0.5,\"y\":0.5}}"
+        #expect(PointRequest.begins(message))
+        #expect(!PointRequest.begins(" " + message))
+        #expect(!PointRequest.begins(message + String(repeating: " ", count: 256)))
+    }
+
     @Test("an allowance is a rate on average and a burst after a quiet time")
     func allowance() {
         var allowance = MessageAllowance(perSecond: 40, burst: .milliseconds(500))

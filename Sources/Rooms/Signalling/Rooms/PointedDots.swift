@@ -10,9 +10,14 @@ enum PointRequest: Equatable {
     case stop
 
     private static let beginning = "{\"eventName\":\"__point\","
+    /// The longest message of the page has some 170 bytes.
+    private static let byteLimit = 256
 
-    /// Whether `text` begins exactly as the page's messages of this kind do. Surplus ones are dropped without decoding.
-    static func begins(_ text: String) -> Bool { text.utf8.starts(with: beginning.utf8) }
+    /// Whether `text` begins exactly as the page's messages of this kind do, and isn't longer than those. Surplus ones
+    /// are dropped without decoding.
+    static func begins(_ text: String) -> Bool {
+        text.utf8.count <= byteLimit && text.utf8.starts(with: beginning.utf8)
+    }
 }
 
 /// A limit of the messages of one client: an average rate, and a burst after a quiet time.
@@ -43,7 +48,7 @@ struct MessageAllowance {
 /// The dots with which the members of one room point, and which of them each viewer has been sent.
 ///
 /// Of each member only the latest message is kept, and only until pages no longer show it. So the memory is bounded by
-/// the number of members who have just pointed, however much they send and however slowly others read.
+/// the number of members, however much they send and however slowly others read.
 ///
 /// Pure; the time is an argument.
 struct PointedDots {
@@ -80,6 +85,9 @@ struct PointedDots {
     mutating func removeFaded(at now: MonotonicTime) {
         dots = dots.filter { now - $0.value.time < Self.fadeTime }
     }
+
+    /// Forgets what `viewer` has been sent, because it has left.
+    mutating func forget(_ viewer: MemberID) { told[viewer] = nil }
 
     /// Whether there are messages for `viewer` that it hasn't been sent.
     func hasNews(for viewer: MemberID) -> Bool {

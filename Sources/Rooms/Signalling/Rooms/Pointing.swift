@@ -83,9 +83,15 @@ final class Pointing {
     }
 
     /// Ends the member's dot in `room`, if there is one.
-    func end(_ id: MemberID, in room: String) {
+    private func end(_ id: MemberID, in room: String) {
         guard dots[room]?.isShown(id) == true else { return }
         set(SkyRTCReply(pointOf: id), isShown: false, of: id, in: room)
+    }
+
+    /// The member has left `room`, or has joined it again under another name.
+    func left(_ id: MemberID, _ room: String) {
+        end(id, in: room)
+        dots[room]?.forget(id)
     }
 
     /// Tells the viewers of all rooms if the host's user has switched pointing on or off.
