@@ -127,6 +127,27 @@ test("an owner sees who waits and decides, with names as text, and locks the roo
   assert.equal(knocks, 2);
 });
 
+test("a page in a frame doesn't decide who enters", () => {
+  const { people, tell, viewer } = joined(me);
+  const framed = new People(viewer, false);
+  tell("_door", { locked: true, members: [ann] });
+  assert.deepEqual([people.facts.locked, people.facts.waiting], [true, ["Ann"]]);
+  assert.deepEqual([framed.facts.locked, framed.facts.waiting], [null, []]);
+});
+
+test("a user without a name types it in the list, which may not be loaded yet", async () => {
+  const page = joined(me);
+  page.tell("nameless", {});
+  await until(() => page.panel.children.length > 0);
+  const form = page.panel.children[2].children[0].children[2];
+  await until(() => !form.hidden);
+  assert.ok(!page.panel.hidden);
+  assert.equal(document.activeElement, form.children[1]);
+  document.activeElement = null;
+  page.tell("nameless", {});
+  await until(() => document.activeElement === form.children[1]);
+});
+
 test("the door is that of an owner's visit", async () => {
   const page = joined(me);
   const { door } = await opened(page);

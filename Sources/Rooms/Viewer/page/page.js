@@ -33,7 +33,7 @@ const pointer = new Pointer(video, document.getElementById("pointer"));
 const viewer = new Viewer(stage);
 new Prompt(viewer);
 const tracks = new Tracks(viewer);
-const people = new People(viewer);
+const people = new People(viewer, !isFramed);
 const turns = new Turns(viewer);
 const delay = new Delay(viewer, video);
 const measurements = new Measurements(viewer, stage, delay);

@@ -14,6 +14,7 @@
  * | `change`            | `{}`                                    | `phase`, `reason`, `source` or `sound` may have changed |
  * | `looked`            | `{}`                                    | the browser's counters were read, twice a second |
  * | `knock`             | `{}`                                    | more people wait to be let in, and we decide |
+ * | `nameless`          | `{}`                                    | the user wants what takes a name, and has none |
  * | `_people`, `_offer` … | the message's data                    | any message of the server, by its own name |
  */
 export class ViewerState extends EventTarget {

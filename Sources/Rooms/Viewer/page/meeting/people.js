@@ -23,7 +23,8 @@ export class People {
   #you = null;
   #door = null;
 
-  constructor(viewer) {
+  /** `decides`: whether an owner decides here who enters the room; in a frame, another page could take its clicks. */
+  constructor(viewer, decides = true) {
     this.#viewer = viewer;
     const name = cleanName(recall());
     if (name) viewer.introduction.name = name;
@@ -54,7 +55,8 @@ export class People {
     viewer.addEventListener("_turn", ({ detail }) => {
       if (detail.turn !== "owner") this.#heardOfDoor(null);
     });
-    viewer.addEventListener("_door", ({ detail }) => this.#heardOfDoor(detail));
+    if (decides) viewer.addEventListener("_door", ({ detail }) => this.#heardOfDoor(detail));
+    viewer.addEventListener("nameless", () => this.#askName());
     viewer.addEventListener("_people", ({ detail }) => {
       if (!Number.isInteger(detail.count) || detail.count < 0) return;
       this.#number = detail.count;
@@ -115,6 +117,11 @@ export class People {
     this.#panel ??= new file.PeoplePanel(this.#root, this.#viewer, () => this.#open(false));
     this.#draw();
     if (!this.#root.hidden) this.#panel.focus();
+  }
+
+  async #askName() {
+    await this.#open(true);
+    if (!this.#root.hidden) this.#panel?.askName();
   }
 
   #fold(isFolded) {

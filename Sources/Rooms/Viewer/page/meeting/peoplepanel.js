@@ -47,6 +47,12 @@ export class PeoplePanel {
     this.#title.focus();
   }
 
+  /** Lets the user type a name. */
+  askName() {
+    this.#showForm(true);
+    this.#input.focus();
+  }
+
   /** Lists `people`, a `People`, under the title `title`. */
   draw({ named, number, you, door }, title) {
     setText(this.#title, title);

@@ -81,8 +81,7 @@ class Pointing {
   }
 
   #askName() {
-    if (byId("people").hidden) byId("people-button")?.click();
-    byId("people").querySelector("button.link:not([hidden])")?.click();
+    this.#viewer.tell("nameless", {});
     const hint = element("p", "notice", { role: "status" }, words.needsName);
     byId("view").append(hint);
     setTimeout(() => hint.remove(), HINT_TIME);
