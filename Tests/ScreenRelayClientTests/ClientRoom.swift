@@ -18,11 +18,12 @@ final class ClientRoom: Sendable {
     private let written = Atomic<Int>(0)
 
     /// - Parameter port: of HTTP; 0 for any free port.
-    init(port: UInt16 = 0, password: String? = nil) throws {
+    init(port: UInt16 = 0, password: String? = nil, hasWaitingRoom: Bool = false) throws {
         var configuration = HostConfiguration(port: port)
         configuration.token = "viewing"
         configuration.presentingToken = Self.presentingToken
         configuration.password = password
+        configuration.hasWaitingRoom = hasWaitingRoom
         host = try ScreenRelayHost(configuration)
     }
 

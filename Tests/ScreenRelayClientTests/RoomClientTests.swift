@@ -209,6 +209,50 @@ struct RoomClientTests {
         _ = try await RoomClient(room.link + ",sesame").join(until: "screen")
     }
 
+    @Test(
+        "a locked room is tried again until it is unlocked, and tracks that are received go on",
+        .timeLimit(.minutes(10)))
+    func lockedRoom() async throws {
+        let room = try ClientRoom()
+        defer { room.stop() }
+        _ = try room.writeStream(every: 20)
+        let client = try RoomClient(room.link)
+        var frames = try await client.join(until: "screen").frames.makeAsyncIterator()
+        #expect(await frames.next() != nil)
+        #expect(room.host.lock(true))
+        let locked = now()
+        var events = try RoomClient(room.link).join().makeAsyncIterator()
+        guard case .reconnecting("the room is locked")? = await events.next() else {
+            Issue.record("it isn't told that the room is locked")
+            return
+        }
+        var last = await frames.next()
+        while let frame = last, frame.arrival < locked + .seconds(1) { last = await frames.next() }
+        #expect(last != nil)
+        _ = try await RoomClient(room.presentersLink).join(until: "screen")
+        #expect(room.host.lock(false))
+        while let event = await events.next() {
+            if case .joined = event { return }
+        }
+        Issue.record("it isn't let into the unlocked room")
+    }
+
+    @Test("in a room with a waiting room, only the presenters' token is of use", .timeLimit(.minutes(10)))
+    func waitingRoom() async throws {
+        let room = try ClientRoom(hasWaitingRoom: true)
+        defer { room.stop() }
+        _ = try room.writeStream(every: 20)
+        var events = try RoomClient(room.link).join().makeAsyncIterator()
+        guard case .ended(.refused(let reason))? = await events.next() else {
+            Issue.record("it isn't refused")
+            return
+        }
+        #expect(reason.contains("presenters' token"))
+        try await awaited("nobody waits") { room.host.door(of: "screen").waiting.isEmpty }
+        var frames = try await RoomClient(room.presentersLink).join(until: "screen").frames.makeAsyncIterator()
+        #expect(await frames.next() != nil)
+    }
+
     @Test("links that can't be used", arguments: ["", "Sesam", "rtsp://host/screen", "http://a:Sesam@host/live"])
     func badLinks(link: String) {
         let error = #expect(throws: RoomClientError.self) { try RoomClient(link) }

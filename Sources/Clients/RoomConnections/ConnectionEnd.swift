@@ -27,6 +27,10 @@ package struct ConnectionEnd: Error, Hashable, Sendable, CustomStringConvertible
         self.init("\(error)", error.isFinal ? .refused : .unavailable, mayPass: !error.isFinal)
     }
 
+    /// The room has a waiting room, in which a client can't wait.
+    static let needsPresentersToken = ConnectionEnd(
+        "viewers of this room wait on its page to be let in; a client needs the presenters' token", .refused,
+        mayPass: false)
     package static let noResources = ConnectionEnd(
         "the system has no thread or descriptor left", .system, mayPass: false)
 }

@@ -87,6 +87,10 @@ package final class RoomConnection {
         case "_tracks": onEvent(.tracks(message.trackNames))
         case "_people": onEvent(.members(count: message.data?.count ?? 0, message.data?.members ?? []))
         case "_refused": refusal = message.data?.reason
+        case "_waiting":
+            // It would be no use to be let in: players can't wait, and the media have a player's session.
+            close()
+            onEvent(.ended(.needsPresentersToken))
         default: break
         }
     }
@@ -103,6 +107,7 @@ extension ConnectionEnd {
         case .closed(code: 4403): self.init("the host refuses the room or its token", .refused, mayPass: false)
         case .closed(code: 4410): self.init(refusal ?? "the sharer has removed this client", .refused, mayPass: false)
         case .closed(code: 4411): self.init("this invite link has expired", .refused, mayPass: false)
+        case .closed(code: 4423): self.init(refusal ?? "the room is locked")
         case .closed(code: 4503): self.init(refusal ?? "the room is full")
         default: self.init("\(failure)")
         }

@@ -29,8 +29,8 @@ public struct RoomMember: Hashable, Sendable {
 public enum RoomEnd: Hashable, Sendable, CustomStringConvertible {
     /// By this client.
     case left
-    /// By the host, for this reason: the token or the password is wrong, the link has expired, or the client was
-    /// removed.
+    /// By the host, for this reason: the token or the password is wrong, the link has expired, the client was removed,
+    /// or the room has a waiting room, and the link lacks the presenters' token.
     case refused(String)
     /// By the system, for this reason.
     case failed(String)
