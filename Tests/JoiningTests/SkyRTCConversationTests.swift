@@ -54,6 +54,14 @@ struct SkyRTCConversationTests {
         #expect(again.isEmpty)
     }
 
+    @Test("a newcomer that isn't let in yet waits, and then offers as usual")
+    func waiting() {
+        _ = room.begin(at: at(0))
+        #expect(take("_waiting", "{}") == [.waits])
+        #expect(take("_peers", #"{"connections":["a"],"you":"me"}"#, at: 600) == [.joined, .offer(to: "a")])
+        #expect(take("_waiting", "{}", at: 601).isEmpty)
+    }
+
     @Test("somebody who comes later offers, and is offered to only if that doesn't come")
     func later() {
         _ = take("_peers", #"{"connections":[],"you":"me"}"#)

@@ -7,6 +7,8 @@ enum Wish: Sendable, Equatable {
     case send(String)
     /// The server has let us in.
     case joined
+    /// Somebody has to let us in, which may take any time.
+    case waits
     /// Offer to this member; `offered` or `lost` reports the result.
     case offer(to: String)
     /// Answer this member's offer; `answered` or `notAnswered` reports the result.

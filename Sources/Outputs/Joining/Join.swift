@@ -13,6 +13,8 @@ public enum JoinState: Hashable, Sendable {
     case joined(members: Int, excluded: ExcludedMembers?)
     /// It isn't in the room, for this reason, and tries again after 1 s at first, and 30 s at most.
     case waiting(because: String)
+    /// It isn't in the room, and waits until it is let in, as long as the connection lasts.
+    case waitingToBeLetIn
     /// The room takes nobody else; it tries again in the same way.
     case full
     /// It has been stopped.

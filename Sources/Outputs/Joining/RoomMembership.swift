@@ -202,6 +202,10 @@ extension RoomMembership {
         switch wish {
         case .send(let text): socket?.send(text)
         case .joined: phase = .inside(since: now)
+        case .waits:
+            // The server answers pings meanwhile. Another attempt would only be one more who waits.
+            phase = .entering(deadline: .distantFuture)
+            state = .waitingToBeLetIn
         case .offer(let member):
             do throws(MediaSessionError) {
                 let number = nextNumber()

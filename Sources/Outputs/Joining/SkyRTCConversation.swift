@@ -33,6 +33,7 @@ struct SkyRTCConversation: Conversation {
             return others.filter { $0 != me }.reduce(into: wishes) {
                 $0 += calls.came($1, weOffer: true, at: now)
             }
+        case .waiting: return isInside ? [] : [.waits]
         case .newPeer(let peer):
             return peer == me ? [] : calls.came(peer, weOffer: false, timeout: Self.timeout, at: now)
         case .removePeer(let peer): return calls.left(peer)

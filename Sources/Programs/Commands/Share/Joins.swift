@@ -46,12 +46,14 @@ extension SharingNews {
 }
 
 extension JoinState {
+    private static let toBeLetIn = "waiting to be let in"
+
     /// The state in one word, for programs.
     private var word: String {
         switch self {
         case .joining: "joining"
         case .joined: "joined"
-        case .waiting: "waiting"
+        case .waiting, .waitingToBeLetIn: "waiting"
         case .full: "full"
         case .ended: "ended"
         }
@@ -63,6 +65,7 @@ extension JoinState {
         case .joined(let count, let excluded):
             "joined, \(count) \(count == 1 ? "member" : "members")" + (excluded.map { ", \($0.text)" } ?? "")
         case .waiting(let reason): "waiting to try again: \(reason)"
+        case .waitingToBeLetIn: Self.toBeLetIn
         case .full: "the room is full, waiting to try again"
         case .ended: "has ended"
         }
@@ -79,6 +82,7 @@ extension JoinState {
             }
         }
         if case .waiting(let reason) = self { object.add("reason", reason) }
+        if case .waitingToBeLetIn = self { object.add("reason", Self.toBeLetIn) }
     }
 }
 

@@ -59,6 +59,7 @@ package struct SkyRTCMessage: Decodable {
         guard eventName.hasPrefix("_"), eventName.utf8.count - name.utf8.count <= 2 else { return nil }
         // The texts of clients call it `_peer`, too.
         if name == "peers" || name == "peer" { return .peers(data?.connections ?? [], you: data?.you) }
+        if name == "waiting" { return .waiting }
         guard let data, let peer = data.socketId, !peer.isEmpty else { return nil }
         switch name {
         case "new_peer": return .newPeer(peer)
@@ -201,6 +202,8 @@ package struct SkyRTCMessage: Decodable {
 package enum SkyRTCNews: Sendable, Equatable {
     /// `_peers`: the members that were there first, to whom this one offers, and its own identifier.
     case peers([String], you: String?)
+    /// `_waiting`: this one has to wait until it is let in.
+    case waiting
     /// `_new_peer`: another member has joined, and will offer.
     case newPeer(String)
     case removePeer(String)
