@@ -46,6 +46,24 @@ struct RTSPDoorTests {
         #expect(try described.ask("SETUP rtsp://h/screen/track1", 5, transport, viewer).status == 200)
     }
 
+    @Test("a connection to an open room that has a waiting room ends after eight wrong tokens")
+    func wrongTokens() throws {
+        var configuration = HostConfiguration()
+        (configuration.token, configuration.presentingToken) = (nil, "presenter-of-16-byte")
+        configuration.hasWaitingRoom = true
+        let other = try StillHost(configuration, showing: pictures)
+        defer { withExtendedLifetime(other) {} }
+        let server = try RTSPServer(other.host, at: ListenAddress(address: "127.0.0.1", port: 0))
+        let client = try RTSPTestClient(port: server.address.port)
+        for number in 1...8 {
+            #expect(try client.ask("DESCRIBE rtsp://h/screen", number, basic("wrong")).status == 403)
+        }
+        try eventually("it is cut off") {
+            try client.receive()
+            return client.isClosed
+        }
+    }
+
     @Test("in a room with a waiting room, open or not, players need the presenters' token", arguments: [true, false])
     func waitingRoom(isOpen: Bool) throws {
         var configuration = HostConfiguration()

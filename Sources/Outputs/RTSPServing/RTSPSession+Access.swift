@@ -25,6 +25,8 @@ extension RTSPSession {
             let isPresenter = access.letsPresent(
                 credentials, of: address, in: room, method: request.method, nonce: nonce)
             if isPresenter { return true }
+            // In other rooms, they have been found right for viewers.
+            if access.isOpen(room) { wrongCredentials += 1 }
         } else if access.hasPresenters(room) {
             // A client shows its token only when it is asked.
             try send(RTSPConversation.challenge(nonce: nonce, offersDigest: !access.needsPassword), to: request)
