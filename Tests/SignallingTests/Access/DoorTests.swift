@@ -29,6 +29,11 @@ struct DoorTests {
         for path in ["/snapshot.png", "/snapshot.jpg?room=desk"] {
             #expect(try server.request("GET", path, bearer).status == 423)
         }
+        let link = "http://127.0.0.1:\(server.port)/#desk,audience"
+        let error = #expect(throws: SnapshotClientError.self) {
+            try SnapshotClient().fetchSnapshot(link: link, format: .png)
+        }
+        #expect(error?.description.contains("lets only presenters in now: ") == true, "\(error as Any)")
         for (token, status) in [("audience", 423), ("wrong", 401), ("secret", 201)] {
             #expect(try server.play(token) == status)
         }

@@ -74,7 +74,7 @@ extension SnapshotClientError {
         switch self {
         case .notALink: .usage
         case .refused, .needsPassword, .unknownName, .tooManyAttempts: .permission
-        case .unreachable, .noPicture, .noTrack: .unavailable
+        case .closed, .unreachable, .noPicture, .noTrack: .unavailable
         case .tooLarge, .unexpected: .badData
         }
     }

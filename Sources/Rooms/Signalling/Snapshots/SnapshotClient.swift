@@ -62,6 +62,7 @@ public struct SnapshotClient: Sendable {
             throw .needsPassword(target.host)
         case 401, 403: throw .refused(target.host)
         case 421: throw .unknownName(target.host)
+        case 423: throw .closed(target.host, Self.firstLine(body))
         case 429: throw .tooManyAttempts(target.host)
         case 404 where track != nil: throw .noTrack
         case 503, 504: throw .noPicture(Self.firstLine(body))
@@ -115,6 +116,8 @@ public enum SnapshotClientError: Error, Sendable, Equatable, CustomStringConvert
     case refused(String)
     /// The token is right, but the password is missing or wrong.
     case needsPassword(String)
+    /// The room is locked or has a waiting room, as the text says, and the link lacks the presenters' token.
+    case closed(String, String)
     /// The host doesn't accept this name.
     case unknownName(String)
     /// This address has sent wrong tokens too often.
@@ -135,6 +138,7 @@ public enum SnapshotClientError: Error, Sendable, Equatable, CustomStringConvert
             "\(host) doesn't accept this invite link: use the one that its 'screenrelay share' printed"
         case .needsPassword(let host):
             "\(host) requires a password, or another one: add it after the room token, for example ROOM,TOKEN,PASSWORD"
+        case .closed(let host, let reason): "\(host) lets only presenters in now: \(reason)"
         case .unknownName(let host): "the host doesn't go by the name \(host): take its address"
         case .tooManyAttempts(let host): "\(host) was asked with a wrong room token too often: try again in a minute"
         case .noPicture("no picture yet"): "the host has no picture yet; start a capture, or try again"
