@@ -3,14 +3,13 @@
 import json
 import os
 import statistics
-import subprocess
 import sys
 import time
 
 from capture_bench.display import Display
 from capture_bench.limits import at_least, at_most
 from capture_bench.outcome import carry_out, conclude
-from capture_bench.processes import Failure, Process
+from capture_bench.processes import Failure
 from capture_bench.report import table
 from network_bench.analysis import share
 from network_bench.bench import Bench
@@ -18,14 +17,18 @@ from network_bench.devtools import Browser, chromium
 from network_bench.room import Room, busy_time
 from network_bench.viewer import SCRIPT
 
-from . import framebuffer
+from . import framebuffer, place
 from .beside import WebRTCBinRoom, require_webrtcbin
+from .counts import first_times, new_counts
 from .options import parse
+from .watching import Watcher
 
 #: By scene: p50 and p95 of the delay in ms, and pictures a second.
 LIMITS = {"typing": (16, 24, None), "scroll": (15, 22, None), "full": (33, 50, 25)}
 #: How far from it the page's own figure may be, in ms at p50.
 OWN_FIGURE = 5
+#: Whether the page plays; that of another sender tells no phase.
+PLAYS = "(window.screenRelay?.phase ?? 'playing') === 'playing' && !!window.networkBench.firstShown"
 #: Seconds in which the scene moves before anything counts.
 LEAD = 3.0
 COLUMNS = ["scene", "delay p50 ms", "p95 ms", "p99 ms", "largest ms", "shown/s", "of drawn", "the page says ms",
@@ -53,13 +56,10 @@ def measure(bench, room_type, scene, folder):
         page = browser.first_page()
         page.run_before_load(SCRIPT)
         page.navigate(room.printed_link)
-        x, y, scale = _place(page, scene)
+        place.wait_until_playing(page, PLAYS)
+        x, y, scale = place.place(page, scene.size)
         page.evaluate("networkBench.readsPictures = false")
-        watcher = Process("the watcher", [sys.executable, "-m", "latency_bench.watcher", own, theirs,
-                                          "%f" % x, "%f" % y, "%f" % scale], os.path.join(folder, "watcher.log"),
-                          stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        if watcher.child.stdout.readline() != b"ready\n":
-            raise Failure("the watcher did not start: " + watcher.last_words())
+        watcher = Watcher(own, [(theirs, x, y, scale)], folder)
         try:
             start = room.shown.start() / 1e9 + LEAD
             _sleep_until(start)
@@ -71,11 +71,9 @@ def measure(bench, room_type, scene, folder):
             taken = page.evaluate("networkBench.take()", seconds=60)
             room.share.require_running()
             room.shown.wait_for_end()
-            watcher.child.stdin.close()
-            watcher.child.stdin = None
-            seen = json.loads(watcher.child.stdout.readline())
+            seen = watcher.finish()
         finally:
-            watcher.stop()
+            watcher.close()
     finally:
         for one in reversed(started):
             one.close()
@@ -91,43 +89,14 @@ def measure(bench, room_type, scene, folder):
     return figures
 
 
-def _place(page, scene):
-    """Where on its screen the page shows the video: x, y and scale."""
-    deadline = time.monotonic() + 40
-    # The page of another sender tells no phase.
-    plays = "(window.screenRelay?.phase ?? 'playing') === 'playing' && !!window.networkBench.firstShown"
-    while not page.evaluate(plays):
-        if time.monotonic() > deadline:
-            raise Failure("the page does not play within 40 s")
-        time.sleep(0.1)
-    # The bar over the picture goes after a while; the counter is at the top, where the figures are.
-    box = page.evaluate("""(() => {
-        const { left, top, width, height } = document.querySelector("#video").getBoundingClientRect();
-        return { left: left + screenX + (outerWidth - innerWidth) / 2, top: top + screenY + outerHeight - innerHeight,
-                 width, height, ratio: devicePixelRatio };
-    })()""")
-    scale = min(box["width"] / scene.size[0], box["height"] / scene.size[1])
-    # The video keeps its shape inside its box.
-    x = box["left"] + (box["width"] - scale * scene.size[0]) / 2
-    y = box["top"] + (box["height"] - scale * scene.size[1]) / 2
-    return x * box["ratio"], y * box["ratio"], scale * box["ratio"]
-
-
 def _sleep_until(when):
     time.sleep(max(0.0, when - time.monotonic()))
 
 
 def _figures(seen, start, seconds):
-    drawn, end = dict(), start + seconds
-    for value, painted in seen["drawn"]:
-        drawn.setdefault(value, painted)
-    delays, highest = [], -1
-    for value, shown in seen["shown"]:
-        # A value that was never drawn is half of a change, and one from before is shown again.
-        if value in drawn and value > highest:
-            highest = value
-            if start <= drawn[value] < end:
-                delays.append((shown - drawn[value]) * 1000)
+    drawn, end = first_times(seen["drawn"]), start + seconds
+    delays = [(shown - drawn[count]) * 1000 for shown, count in new_counts(seen["shown"][0], drawn)
+              if start <= drawn[count] < end]
     if not delays:
         raise Failure("no count of the scene was seen in the browser's framebuffer")
     wanted = sum(1 for painted in drawn.values() if start <= painted < end)

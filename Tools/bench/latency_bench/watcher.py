@@ -1,8 +1,9 @@
-"""The process that watches both counters: usage: watcher FOLDER [FOLDER X Y SCALE].
+"""The process that watches counters: usage: watcher FOLDER [FOLDER X Y SCALE]...
 
 Every half millisecond it looks whether a counter has changed. A value counts when it is seen twice, from the first
-time: once may be half of a change. At the end of standard input it prints one JSON object: for each of the two the list
-of [value, seconds of CLOCK_MONOTONIC], and the longest time between two looks.
+time: once may be half of a change. At the end of standard input it prints one JSON object: `drawn` is the list of
+[value, seconds of CLOCK_MONOTONIC] of the first folder, `shown` has such a list for each further one, and the rest is
+the longest time between two looks.
 """
 
 import gc
@@ -18,10 +19,10 @@ EVERY = 0.0005
 
 
 def main():
-    watched = [Framebuffer(sys.argv[1])]
-    if len(sys.argv) > 2:
-        watched.append(Framebuffer(sys.argv[2], *(float(word) for word in sys.argv[3:6])))
-    seen, last, candidate = [[], []], [None, None], [(None, 0.0), (None, 0.0)]
+    watched, words = [Framebuffer(sys.argv[1])], sys.argv[2:]
+    for first in range(0, len(words), 4):
+        watched.append(Framebuffer(words[first], *(float(word) for word in words[first + 1:first + 4])))
+    seen, last, candidate = [[] for _ in watched], [None] * len(watched), [(None, 0.0)] * len(watched)
     try:
         # Looking late would be measured as delay.
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
@@ -44,7 +45,7 @@ def main():
             last[place] = value
             seen[place].append(candidate[place])
     gaps.sort()
-    print(json.dumps({"drawn": seen[0], "shown": seen[1], "gap_p99_ms": gaps[int(len(gaps) * 0.99)] * 1000,
+    print(json.dumps({"drawn": seen[0], "shown": seen[1:], "gap_p99_ms": gaps[int(len(gaps) * 0.99)] * 1000,
                       "gap_max_ms": gaps[-1] * 1000}), flush=True)
 
 

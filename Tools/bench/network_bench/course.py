@@ -22,17 +22,18 @@ class Stage(contextlib.ExitStack):
         self.bench, self.course, self.folder, self.seed = bench, course, folder, seed
         self.viewers, self.paths, self.samples = [], [], []
 
-    def make_paths(self, count):
+    def make_paths(self, count, is_equal=False):
+        """With `is_equal`, chance does the same on all paths: their first, second and further packets are lost alike."""
         self.network = HostNetwork(self.folder)
         self.callback(self.network.close)
         for number in range(1, count + 1):
-            path = Path(self.network, number, self.seed + 2 * number, self.folder)
+            path = Path(self.network, number, self.seed + (0 if is_equal else 2 * number), self.folder)
             self.callback(path.close)
             self.paths.append(path)
 
-    def make_room(self, scene, ticks, has_moved=False, share_options=()):
+    def make_room(self, scene, ticks, has_moved=False, share_options=(), display_options=()):
         self.room = Room(self.bench, scene, ticks, self.network, self.folder, self.course.bit_rate, has_moved,
-                         share_options=share_options)
+                         display_options=display_options, share_options=share_options)
         self.callback(self.room.close)
 
     def make_viewers(self):

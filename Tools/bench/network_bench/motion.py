@@ -25,7 +25,7 @@ def measure(bench, course, folder, seed, stage_type=Stage):
         stage.make_viewers()
         began = stage.room.shown.start() / 1e9
         timeline = analysis.Timeline(began, scene.facts)
-        windows = _schedule(stage, course, began + bench.options.lead)
+        windows = schedule(stage, course, began + bench.options.lead)
         stage.follow(windows[0][1] - 0.1)
         for phase, start, end in windows:
             for viewer in stage.viewers:
@@ -49,7 +49,7 @@ def measure(bench, course, folder, seed, stage_type=Stage):
             "path_late_p99_ms": max(report[way]["late_p99_ms"] for report in reports for way in report)}
 
 
-def _schedule(stage, course, start):
+def schedule(stage, course, start):
     """Tells every path when to change; gives (phase, start, end) of each."""
     windows = []
     for phase in course.narrow:

@@ -1,20 +1,18 @@
 """From painting to the host: how long a picture takes until all of it has arrived."""
 
-import json
-import os
 import statistics
-import subprocess
-import sys
 
 from capture_bench import pictures
 from capture_bench.display import Display
 from capture_bench.limits import at_most
-from capture_bench.processes import Failure, Process
+from capture_bench.processes import Failure
 from capture_bench.report import Section
 from capture_bench.run import record
 from capture_bench.shown_scene import ShownScene
 from capture_bench.timing import share
 from latency_bench import framebuffer
+from latency_bench.counts import first_times
+from latency_bench.watching import Watcher
 
 from .desktop import WaylandDesktop
 from .limits import ABOVE_X11
@@ -108,23 +106,20 @@ class WatchedDisplay(Display):
 class WatchedScene(ShownScene):
     def __init__(self, scene, display, ticks, folder):
         super().__init__(scene, display, ticks, folder)
-        self.watcher = Process("the watcher", [sys.executable, "-m", "latency_bench.watcher", folder],
-                               os.path.join(folder, "watcher.log"), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         try:
-            self.watcher.read_line(10, "ready")
+            self.watcher = Watcher(folder, [], folder)
         except BaseException:
-            self.close()
+            super().close()
             raise
 
     def wait_for_end(self):
         stopped = super().wait_for_end()
-        self.watcher.child.stdin.close()
-        for count, seconds in json.loads(self.watcher.read_line(5, "what was drawn"))["drawn"]:
-            self.drawn.setdefault(count, int(seconds * 1e9))
+        times = first_times(self.watcher.finish()["drawn"])
+        self.drawn = {count: int(seconds * 1e9) for count, seconds in times.items()}
         return stopped
 
     def close(self):
-        self.watcher.stop()
+        self.watcher.close()
         super().close()
 
 
