@@ -1,5 +1,4 @@
 import BrowserDriver
-import FoundationEssentials
 import Glibc
 import MediaTypes
 import Processes
@@ -12,26 +11,6 @@ extension EndToEnd {
     struct ViewTests {
         private static let command = ["view", "--no-window", "--stats", "json"]
         private static let size = PictureSize(width: 320, height: 240)
-
-        /// The seconds that a viewer has reported.
-        private func seconds(in output: String) -> [JSONValue] {
-            output.split(separator: "\n").compactMap { line in
-                try? JSONDecoder().decode(JSONValue.self, from: Data(line.utf8))
-            }
-        }
-
-        /// Waits for a second with pictures, among those after the first `count`.
-        @discardableResult
-        private func waitForPictures(
-            _ viewer: RunningProgram, after count: Int = 0, withDelay: Bool = false
-        ) throws -> JSONValue {
-            try eventually("pictures") {
-                if let status = viewer.child.poll() { throw ProgramEnded(status: status, log: viewer.log) }
-                return seconds(in: viewer.output).dropFirst(count).first { second in
-                    (second["pictures"].number ?? 0) >= 1 && (!withDelay || second["delay"].number != nil)
-                }
-            }
-        }
 
         @Test("an invite link: frames of the shared size, their delay, and a session that the host sees end")
         func room() throws {
@@ -78,8 +57,8 @@ extension EndToEnd {
             defer { desktop.stop() }
             let viewer = try RunningProgram("screenrelay", Self.command + [desktop.link], prefix: network.prefix)
             try eventually("lost datagrams", holds: { try network.lostDatagrams() >= 10 })
-            try waitForPictures(viewer, after: seconds(in: viewer.output).count)
-            let givenUp = seconds(in: viewer.output).reduce(0) { $0 + ($1["lostPackets"].int ?? 0) }
+            try waitForPictures(viewer, after: viewedSeconds(in: viewer.output).count)
+            let givenUp = viewedSeconds(in: viewer.output).reduce(0) { $0 + ($1["lostPackets"].int ?? 0) }
             let lost = try network.lostDatagrams()
             #expect(givenUp < lost / 2, "\(givenUp) of \(lost) packets")
         }
@@ -192,7 +171,7 @@ extension EndToEnd {
             #expect(export.status == .exited(0), "\(export.errorOutput)")
             let played = try CommandLineRun(words + [file])
             #expect(played.status == .exited(0), "\(played.errorOutput)")
-            let second = try #require(seconds(in: played.output).first { ($0["pictures"].number ?? 0) >= 1 })
+            let second = try #require(viewedSeconds(in: played.output).first { ($0["pictures"].number ?? 0) >= 1 })
             #expect(second["width"].int == 320 && second["height"].int == 240 && second["delay"].isNull)
             let again = try CommandLineRun(words + ["--seconds", "1", "--record", file, desktop.link])
             #expect(again.status == .exited(73) && again.errorLine?.contains("--record") == true)
@@ -276,8 +255,8 @@ extension EndToEnd {
             #expect(desktop.host.child.wait(within: .seconds(2)) == .signaled(SIGKILL))
             try viewer.waitForLog("trying again")
             try eventually(
-                "the state", holds: { seconds(in: viewer.output).contains { $0["state"].string == "waiting" } })
-            let count = seconds(in: viewer.output).count
+                "the state", holds: { viewedSeconds(in: viewer.output).contains { $0["state"].string == "waiting" } })
+            let count = viewedSeconds(in: viewer.output).count
             try desktop.restartHost()
             try waitForPictures(viewer, after: count, withDelay: true)
         }

@@ -1,5 +1,4 @@
 import BrowserDriver
-import Foundation
 import Glibc
 import MediaTypes
 import Processes
@@ -117,9 +116,9 @@ extension EndToEndBesideBrowser {
             // The first tenth fills what is kept for good: pools, caches, and the memory that the allocator holds.
             let warmUp = Self.count / 10
             try run(page, parts, from: 0, count: warmUp)
-            let before = try nobody(in: desktop)
+            let before = try desktop.figuresUnwatched()
             try run(page, parts, from: warmUp, count: Self.count - warmUp)
-            let after = try nobody(in: desktop)
+            let after = try desktop.figuresUnwatched()
             #expect(after.resident - before.resident < 8 * 1024, "\(before), then \(after)")
             // A browser keeps up to six connections to a site for its next requests.
             #expect(after.descriptors <= before.descriptors + 6, "\(before), then \(after)")
@@ -142,26 +141,5 @@ extension EndToEndBesideBrowser {
         }
 
         private static let roundsOfPage = 150
-
-        /// Waits until the host says that nobody is left, and returns what it uses then.
-        private func nobody(in desktop: SharedDesktop) throws -> ProcessFigures {
-            let process = desktop.host.child.processID
-            try eventually("that nobody watches", within: .seconds(90)) { () throws -> Void? in
-                let status = try CommandLineRun(["screenrelay", "status", "--json", "--pid", "\(process)"])
-                let json = try JSONDecoder().decode(JSONValue.self, from: Data(status.output.utf8))
-                return json["viewers"].int == 0 ? () : nil
-            }
-            var figures = try ProcessFigures(process)
-            // Connections that the browser keeps for another request are closed after a while.
-            try eventually("that its connections rest", within: .seconds(90)) { () throws -> Void? in
-                let now = try ProcessFigures(process)
-                defer { figures = now }
-                return now.descriptors == figures.descriptors && now.descriptors <= Self.maxAtRest ? () : nil
-            }
-            return figures
-        }
-
-        /// The most descriptors of a host that nobody uses, including a browser's idle connections.
-        private static let maxAtRest = 64
     }
 }
