@@ -23,7 +23,7 @@ class Stage(contextlib.ExitStack):
         self.viewers, self.paths, self.samples = [], [], []
 
     def make_paths(self, count, is_equal=False):
-        """With `is_equal`, chance does the same on all paths: their first, second and further packets are lost alike."""
+        """With `is_equal`, chance does the same on all paths: it loses the same of their packets."""
         self.network = HostNetwork(self.folder)
         self.callback(self.network.close)
         for number in range(1, count + 1):

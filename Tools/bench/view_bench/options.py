@@ -38,9 +38,9 @@ def parse(arguments):
     parser = Parser(
         prog="Tools/bench/view",
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Measures `screenrelay view` beside Chromium, both viewers of one share at the same time. Each has\n"
-        "an X server of its own and is at the end of an emulated path of its own; both paths do the same, from the\n"
-        "same seed: no loss, random loss, and a link that becomes narrow and wide again. Delays are from the X\n"
+        description="Measures `screenrelay view` beside Chromium, both viewers of one share at the same time. Each\n"
+        "has an X server of its own and is at the end of an emulated path of its own; both paths do the same, from\n"
+        "the same seed: no loss, random loss, and a link that becomes narrow and wide again. Delays are from the X\n"
         "server's painting of a counter until the framebuffer of the viewer's X server shows it, read from memory\n"
         "twice per millisecond on one clock. Writes view.json, and prints the table.",
         epilog="examples:\n"

@@ -7,12 +7,12 @@ import time
 from capture_bench.report import processor, table
 
 NAMES = {"view": "view", "chromium": "Chromium"}
-NOTE = ("Paint to shown: from the X server's painting until the framebuffer of the viewer's X server shows it, from 2 s "
-        "after the phase's start. Own figure: what the page's line says, and view's reports with the page's median over "
-        "3 s; view leaves out the network's shortest time in one direction (%g ms here), the wait for the capture and "
-        "the drawing. Freezes: gaps of more than 200 ms between two new frames. CPU time is of the viewer and all that "
-        "it has started, and of its X server; memory is their proportional set size at the end of the phase, without "
-        "the X server's, in MB of 10^6 bytes.")
+NOTE = ("Paint to shown: from the X server's painting until the framebuffer of the viewer's X server shows it, from 2 "
+        "s after the phase's start. Own figure: what the page's line says, and view's reports with the page's median "
+        "over 3 s; view leaves out the network's shortest time in one direction (%g ms here), the wait for the capture "
+        "and the drawing. Freezes: gaps of more than 200 ms between two new frames. CPU time is of the viewer and all "
+        "that it has started, and of its X server; memory is their proportional set size at the end of the phase, "
+        "without the X server's, in MB of 10^6 bytes.")
 
 
 def _number(figures, key, digits):

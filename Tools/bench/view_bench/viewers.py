@@ -60,8 +60,8 @@ class View(Viewer):
         # Neither the user's settings nor his other programs are touched.
         own = {name: self.folder for name in ("XDG_RUNTIME_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "HOME")}
         self.process = Process(
-            "screenrelay view", [*self.path.prefix, program, "view", "--display", self.display.name, "--mute", "--stats",
-                                 "json", link],
+            "screenrelay view",
+            [*self.path.prefix, program, "view", "--display", self.display.name, "--mute", "--stats", "json", link],
             self.log, own, stdout=subprocess.PIPE)
         self._reader = threading.Thread(target=self._read, args=[self.process.child.stdout], daemon=True)
         self._reader.start()
