@@ -1,5 +1,6 @@
 import MediaTypes
 import ScreenRelayKit
+import Signalling
 import TestSupport
 import Testing
 
