@@ -110,6 +110,7 @@ extension EndToEndInBrowser {
             #expect(try page.evaluate("document.documentElement.lang").string == "zh-Hans")
             #expect(try page.evaluate("document.getElementById('status').textContent").string == "直播中")
             #expect(try page.evaluate("document.getElementById('fullscreen').title").string == "全屏 (F)")
+            try page.waitUntil("document.getElementById('people-button')?.hidden === false")
             for id in ["help", "figures", "people-button"] {
                 try page.evaluate("document.getElementById('\(id)').click()")
             }

@@ -229,7 +229,7 @@ struct DoorTests {
             configuration.onEvent = heard
         }
         let bob = try Knocker.waiting(server, "Bob")
-        #expect(news.withLock { $0.map(\.change) } == [.knocked])
+        try eventually("the news", holds: { news.withLock { $0.map(\.change) } == [.knocked] })
         #expect(news.withLock { $0.first?.who.name } == "Bob")
         time.withLock { $0 = 10 }
         #expect(try bob.closeCode() == 4411)
