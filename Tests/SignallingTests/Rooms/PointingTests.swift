@@ -1,71 +1,10 @@
 import Foundation
-import MediaTypes
 import Rooms
 import Synchronization
 import TestSupport
 import Testing
 
 @testable import Signalling
-
-/// A page's visit to the room "desk".
-private struct PointingPage {
-    let client: WebSocketClient
-    let id: String
-    /// Whether it may point, as it was told when it joined.
-    let mayPoint: Bool
-
-    /// Joins as a viewer called `name`, which is in JSON; nil for a viewer without a name.
-    init(_ server: borrowing RunningServer, _ name: String?) throws {
-        client = try WebSocketClient(port: server.port)
-        let named = name.map { ",\"name\":\"\($0)\"" } ?? ""
-        try client.send(event: "__join", "{\"room\":\"desk,secret\",\"role\":\"viewer\"\(named)}")
-        let peers = try client.next(event: "_peers")
-        id = try #require(peers["you"] as? String)
-        mayPoint = peers["pointing"] as? Bool ?? false
-    }
-
-    /// Sends `__point` in exactly the page's form; `data` is JSON.
-    func point(_ data: String) throws { try client.send(event: "__point", data) }
-
-    func point(_ x: Double, _ y: Double, track: String? = nil) throws {
-        try point("{\"x\":\(x),\"y\":\(y)\(track.map { ",\"track\":\"\($0)\"" } ?? "")}")
-    }
-
-    /// The next event that is one of `names`, with its data. Pings are answered, and other events left out.
-    func next(of names: String...) throws -> (name: String, data: [String: Any]) {
-        while true {
-            switch try client.next() {
-            case .text(let text):
-                let message = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
-                guard let name = message?["eventName"] as? String, names.contains(name) else { continue }
-                return (name, message?["data"] as? [String: Any] ?? [:])
-            case .ping: try client.send("", opcode: 0xA)
-            case .close(let code): throw RawClient.Failure(what: "closed with \(code)")
-            case .binary, .pong: continue
-            }
-        }
-    }
-
-    /// Waits until `_point` with these coordinates comes; nil stands for one without. Returns its data.
-    @discardableResult
-    func hear(x: Double?, from other: PointingPage) throws -> [String: Any] {
-        while true {
-            let data = try next(of: "_point").data
-            if data["x"] as? Double == x, data["socketId"] as? String == other.id { return data }
-        }
-    }
-
-    /// The events of these names that the host has sent since the last one that was read.
-    func heard(_ name: String) throws -> [[String: Any]] {
-        try client.send(event: "__clock", "{\"t\":1}")
-        var all: [[String: Any]] = []
-        while true {
-            let (found, data) = try next(of: name, "_clock")
-            if found == "_clock" { return all }
-            all.append(data)
-        }
-    }
-}
 
 @Suite("Pointing over WebSockets")
 struct PointingTests {
@@ -155,7 +94,7 @@ struct PointingTests {
     func names() throws {
         let server = try RunningServer()
         let (guest, bob) = (try PointingPage(server, nil), try PointingPage(server, "Bob"))
-        try guest.point(0.1, 0.1)
+        try guest.point("{\"x\":0.1,\"y\":0.1,\"path\":[[0.1,0.1]]}")
         #expect(try guest.heard("_point").isEmpty)
         let plain = try WebSocketClient(port: server.port)
         try plain.send(event: "__join", "{\"room\":\"desk,secret\",\"name\":\"Pat\"}")
@@ -177,7 +116,7 @@ struct PointingTests {
         let (ann, eve) = (try PointingPage(server, "Ann"), try PointingPage(server, "Eve"))
         let bob = try PointingPage(server, "Bob")
         let began = ContinuousClock.now
-        for step in 1...500 { try eve.point(Double(step) / 1000, 0) }
+        for step in 1...500 { try eve.point("{\"x\":\(Double(step) / 1000),\"y\":0,\"path\":[[0,0],[1,1]]}") }
         try ann.point(1, 1)
         try bob.hear(x: 1, from: ann)
         // Eve is still there, and all that it sent has been read.
@@ -219,7 +158,7 @@ struct PointingTests {
         for page in [ann, bob] { #expect(try page.next(of: "_pointing").data["pointing"] as? Bool == false) }
         let late = try PointingPage(server, "Cid")
         #expect(!late.mayPoint)
-        try ann.point(0.5, 0.5)
+        try ann.point("{\"x\":0.5,\"y\":0.5,\"path\":[[0.5,0.5]]}")
         #expect(try ann.next(of: "_pointing").data["pointing"] as? Bool == false)
         #expect(try bob.heard("_point").isEmpty)
         // The same again is no news.
@@ -288,11 +227,17 @@ struct PointingTests {
                 }
             }
         }
+        let pen = (0..<16).map { "[0.\($0 + 10),0]" }.joined(separator: ",")
         for step in 1...15 {
-            try ann.point(Double(step) / 100, 0)
-            try bob.hear(x: Double(step) / 100, from: ann)
+            try ann.point("{\"x\":\(Double(step) / 100),\"y\":0,\"path\":[\(pen)]}")
+            let data = try bob.hear(x: Double(step) / 100, from: ann)
+            #expect(PointingPage.path(data).count == 16)
         }
-        #expect(try slow.heard("_point").count <= 1)
+        let owed = try slow.heard("_point")
+        #expect(owed.count <= 1)
+        // Of what it has missed, only the end, as a line of its own.
+        let path = owed.first.map(PointingPage.path) ?? []
+        #expect(path.count <= PointedDots.longestPath + 1 && path.first ?? [] == [])
         try eventually(
             "the latest dot",
             holds: {
@@ -301,75 +246,5 @@ struct PointingTests {
             })
         withExtendedLifetime((ann, bob, slow)) {}
         #expect(server.server.allowsPointing)
-    }
-}
-
-@Suite("What viewers are told of dots")
-struct PointedDotsTests {
-    private let ann = MemberID("ann")
-    private let bob = MemberID("bob")
-    private let cid = MemberID("cid")
-    private let start = MonotonicTime(nanoseconds: 5_000_000_000)
-
-    @Test("of each member only the latest message is kept, in the order of time, and nobody gets its own")
-    func latest() {
-        var dots = PointedDots()
-        dots.set([1], isShown: true, of: ann, at: start)
-        dots.set([2], isShown: true, of: bob, at: start)
-        dots.set([3], isShown: true, of: ann, at: start)
-        #expect(dots.hasNews(for: cid) && dots.takeNews(for: cid) == [[2], [3]])
-        #expect(!dots.hasNews(for: cid) && dots.takeNews(for: cid).isEmpty)
-        #expect(dots.takeNews(for: ann) == [[2]])
-        dots.set([4], isShown: false, of: ann, at: start)
-        #expect(!dots.isShown(ann) && dots.isShown(bob) && !dots.hasNews(for: ann))
-        #expect(dots.takeNews(for: cid) == [[4]] && dots.takeNews(for: bob) == [[4]])
-    }
-
-    @Test("a dot is forgotten once pages no longer show it")
-    func fading() {
-        var dots = PointedDots()
-        dots.set([1], isShown: true, of: ann, at: start)
-        dots.set([2], isShown: true, of: bob, at: start + .milliseconds(500))
-        dots.removeFaded(at: start + .milliseconds(999))
-        #expect(dots.isShown(ann))
-        dots.removeFaded(at: start + .seconds(1))
-        #expect(!dots.isShown(ann) && dots.isShown(bob) && !dots.isEmpty)
-        #expect(dots.takeNews(for: cid) == [[2]])
-        dots.removeFaded(at: start + .milliseconds(1500))
-        #expect(dots.isEmpty && !dots.hasNews(for: cid))
-    }
-
-    @Test("who has left is forgotten: a viewer that came with its identifier would be told again")
-    func leaving() {
-        var dots = PointedDots()
-        dots.set([1], isShown: true, of: ann, at: start)
-        #expect(dots.takeNews(for: bob) == [[1]] && !dots.hasNews(for: bob))
-        dots.forget(bob)
-        #expect(dots.hasNews(for: bob) && !dots.hasNews(for: ann))
-    }
-
-    @Test("only a short message in the page's form is dropped without decoding")
-    func form() {
-        let message = "{\"eventName\":\"__point\",\"data\":{\"x\":0.5,\"y\":0.5}}"
-        #expect(PointRequest.begins(message))
-        #expect(!PointRequest.begins(" " + message))
-        #expect(!PointRequest.begins(message + String(repeating: " ", count: 256)))
-    }
-
-    @Test("an allowance is a rate on average and a burst after a quiet time")
-    func allowance() {
-        var allowance = MessageAllowance(perSecond: 40, burst: .milliseconds(500))
-        func taken(_ count: Int, at time: MonotonicTime) -> Int {
-            (0..<count).count { _ in allowance.take(at: time) }
-        }
-        #expect(taken(500, at: start) == 20)
-        #expect(taken(500, at: start + .milliseconds(24)) == 0)
-        #expect(taken(500, at: start + .milliseconds(25)) == 1)
-        #expect(taken(500, at: start + .seconds(60)) == 20)
-        // 500 per second for ten seconds.
-        let passed = (1...5000).count { step in
-            allowance.take(at: start + .seconds(60) + .milliseconds(2) * Int64(step))
-        }
-        #expect(passed == 400)
     }
 }

@@ -13,13 +13,13 @@ final class PointingState: Sendable {
     init(isAllowed: Bool) { self.isAllowed = Atomic(isAllowed) }
 }
 
-/// The dots with which viewers point at the pictures: passes the latest one of each member on to the other viewers of
-/// its room.
+/// The dots with which viewers point at the pictures, and the lines that they draw: passes the latest place of each
+/// member, and what it has drawn, on to the other viewers of its room.
 ///
 /// A viewer that has a name may point, unless the host's user has switched that off. Its messages beyond
-/// ``perSecond`` are dropped and counted. A viewer that hasn't read the last message gets the latest dots once it has.
-/// All viewers together get at most about 6,700 messages per second: the more of them there are, and the more dots, the
-/// less often the dots move.
+/// ``perSecond`` are dropped and counted. A viewer that hasn't read the last message gets the latest dots once it has,
+/// with the lines of the last second. All viewers together get at most about 6,700 messages per second: the more of
+/// them there are, and the more dots, the less often the dots move.
 ///
 /// Belongs to the site's thread.
 final class Pointing {
@@ -29,8 +29,9 @@ final class Pointing {
     static let surplusPerSecond = MessageAllowance(perSecond: 1000, burst: .seconds(1))
     /// The minimum time between two messages about a member to one viewer.
     private static let period = Interval.milliseconds(17)
-    /// The minimum time for each message that was sent.
+    /// The minimum time for each message that was sent, and for each ``messageSize`` bytes of a longer one.
     private static let pausePerMessage = Interval.microseconds(150)
+    private static let messageSize = 1024
 
     private let rooms: HostRooms
     private let state: PointingState
@@ -63,7 +64,7 @@ final class Pointing {
 
     /// Carries out a member's request. Returns false, and does nothing, if the member may not make it.
     func carryOut(_ request: PointRequest, of member: RoomMember) -> Bool {
-        guard let place = rooms.directory.place(of: member.id), place.role == .viewer, place.name != nil else {
+        guard let visit = rooms.directory.place(of: member.id), visit.role == .viewer, visit.name != nil else {
             return false
         }
         guard isAllowed else {
@@ -72,26 +73,28 @@ final class Pointing {
             return false
         }
         switch request {
-        case .show(let x, let y, let track):
-            guard let address = rooms.address(of: track, in: place.room), rooms[address] != nil else { return false }
-            let reply = SkyRTCReply(
-                pointOf: member.id, name: place.name, x: x, y: y, track: rooms.label(of: address))
-            set(reply, isShown: true, of: member.id, in: place.room)
-        case .stop: end(member.id, in: place.room)
+        case .show(let place, let path, let track):
+            guard let address = rooms.address(of: track, in: visit.room), rooms[address] != nil else { return false }
+            let latest = PointedPlace(
+                member: member.id, name: visit.name, track: rooms.label(of: address), place: place)
+            dots[visit.room, default: PointedDots()].set(latest, path: path, at: .now())
+            tellSoon()
+        case .stop: end(member.id, in: visit.room)
         }
         return true
+    }
+
+    /// Handles a member that has left `room`, or has another name there: its dot ends.
+    func moved(_ id: MemberID, from room: String, to next: String?) {
+        end(id, in: room)
+        if next != room { dots[room]?.forget(id) }
     }
 
     /// Ends the member's dot in `room`, if there is one.
     private func end(_ id: MemberID, in room: String) {
         guard dots[room]?.isShown(id) == true else { return }
-        set(SkyRTCReply(pointOf: id), isShown: false, of: id, in: room)
-    }
-
-    /// The member has left `room`, or has joined it again under another name.
-    func left(_ id: MemberID, _ room: String) {
-        end(id, in: room)
-        dots[room]?.forget(id)
+        dots[room]?.end(id, at: .now())
+        tellSoon()
     }
 
     /// Tells the viewers of all rooms if the host's user has switched pointing on or off.
@@ -114,9 +117,8 @@ final class Pointing {
 // MARK: - Telling the pages
 
 extension Pointing {
-    private func set(_ reply: SkyRTCReply, isShown: Bool, of id: MemberID, in room: String) {
-        let frame = WebSocketFrame.text(reply.text)
-        dots[room, default: PointedDots()].set(frame, isShown: isShown, of: id, at: .now())
+    /// Sends the latest dots now, unless that was done a moment ago: then the timer does it.
+    private func tellSoon() {
         // Sending may end another member, whose dot then ends too. The timer is set after that.
         if timer == nil, !isTelling { tell() }
     }
@@ -134,7 +136,7 @@ extension Pointing {
         }
     }
 
-    /// Sends each viewer the latest messages that it doesn't have. Returns their number.
+    /// Sends each viewer the latest messages that it doesn't have. Returns their number; a long one counts several times.
     private func tellAll() -> Int {
         var count = 0
         let now = MonotonicTime.now()
@@ -147,8 +149,10 @@ extension Pointing {
             for viewer in rooms.viewers(in: room)
             where !viewer.socket.hasUnsent && dots[room]?.hasNews(for: viewer.id) == true {
                 let frames = dots[room]?.takeNews(for: viewer.id) ?? []
-                count += frames.count
-                for frame in frames { viewer.socket.send(frame: frame) }
+                for frame in frames {
+                    count += 1 + frame.count / Self.messageSize
+                    viewer.socket.send(frame: frame)
+                }
             }
         }
         return count

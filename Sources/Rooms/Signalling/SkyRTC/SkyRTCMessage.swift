@@ -89,14 +89,16 @@ package struct SkyRTCMessage: Decodable {
         return TurnRequest(action: action, target: MemberID(data?.socketId ?? ""))
     }
 
-    /// The message's request about the viewer's dot; nil for any other message, and for a place outside the picture.
+    /// The message's request about the viewer's dot and lines; nil for any other message, and for one with a place
+    /// outside the picture or too long a path.
     var pointRequest: PointRequest? {
         guard ["__point", "_point"].contains(eventName), let data, data.track == nil || data.trackName != nil else {
             return nil
         }
-        guard data.hasPlace else { return .stop }
-        guard let x = data.x, let y = data.y, (0...1).contains(x), (0...1).contains(y) else { return nil }
-        return .show(x: x, y: y, data.trackName)
+        guard data.hasPlace || data.hasPath else { return .stop }
+        guard let x = data.x, let y = data.y, let place = PicturePlace(x: x, y: y), !data.hasPath || data.path != nil
+        else { return nil }
+        return .show(place, path: data.path?.steps ?? [], data.trackName)
     }
 
     /// The secret of a `__join` that the member had during its visit before this one; nil if there is none.
@@ -156,12 +158,15 @@ package struct SkyRTCMessage: Decodable {
         let y: Double?
         /// Whether there is an `x` or a `y`, even of a wrong type.
         let hasPlace: Bool
+        let path: PenPath?
+        /// Whether there is a `path`, even of a wrong type.
+        let hasPath: Bool
 
         var trackName: TrackName? { track.flatMap { TrackName($0) } }
 
         enum CodingKeys: String, CodingKey {
             case room, role, password, socketId, sdp, candidate, label, id, sdpMLineIndex, sdpMid, name, track, t,
-                delay, number, connections, you, action, x, y, former
+                delay, number, connections, you, action, x, y, path, former
             case isOn = "on"
             case resumption = "resume"
         }
@@ -194,6 +199,8 @@ package struct SkyRTCMessage: Decodable {
             x = try? container.decodeIfPresent(Double.self, forKey: .x)
             y = try? container.decodeIfPresent(Double.self, forKey: .y)
             hasPlace = container.contains(.x) || container.contains(.y)
+            path = try? container.decodeIfPresent(PenPath.self, forKey: .path)
+            hasPath = container.contains(.path)
         }
     }
 }

@@ -45,6 +45,7 @@ struct SkyRTCReply: Encodable {
         var waited: Int64?
         var x: Double?
         var y: Double?
+        var path: [PicturePlace?]?
     }
 
     private struct Description: Encodable {
@@ -187,13 +188,13 @@ struct SkyRTCReply: Encodable {
         data = Payload(pointing: allowsPointing)
     }
 
-    /// `_point`, to viewers: where a member points, in fractions of the picture, or that it no longer does. `track` is
-    /// given if the room has had several.
-    init(pointOf member: MemberID, name: String? = nil, x: Double? = nil, y: Double? = nil, track: TrackName? = nil) {
-        // A ten-thousandth of a picture is less than one of its pixels.
-        func rounded(_ value: Double?) -> Double? { value.map { ($0 * 10_000).rounded() / 10_000 } }
+    /// `_point`, to viewers: where a member points, or that it no longer does, and what it has drawn.
+    init(_ pointed: PointedPlace, path: [PicturePlace?]) {
+        let isEnd = pointed.place == nil && path.isEmpty
         eventName = "_point"
-        data = Payload(socketId: member.text, name: name, track: track?.text, x: rounded(x), y: rounded(y))
+        data = Payload(
+            socketId: pointed.member.text, name: isEnd ? nil : pointed.name, track: isEnd ? nil : pointed.track?.text,
+            x: pointed.place?.x, y: pointed.place?.y, path: path.isEmpty ? nil : path)
     }
 
     /// `_waiting`, to a client that waits until it is let in.

@@ -204,7 +204,7 @@ extension SkyRTCRooms {
             return presence.changed(in: after.room)
         }
         presence.left(id.text)
-        if let before { pointing.left(id, before.room) }
+        if let before { pointing.moved(id, from: before.room, to: after?.room) }
         if let before { presenters.moved(id, from: before.room, to: after?.role == .viewer ? after?.room : nil) }
         guard let after, let member = rooms[id] else { return }
         let who = Participant(
