@@ -106,7 +106,7 @@ extension EndToEndInBrowser {
             let window = try browser.newPage(presentersLink)
             try window.waitUntil("\(controls) === '\(ids.joined(separator: ","))'")
             #expect(try evaluateInFrame(controls, of: page).string == "")
-            let laser = "document.querySelector('#bar [title=\"Laser pointer\"]').hidden"
+            let laser = "document.querySelector('#bar [title^=\"Laser pointer\"]').hidden"
             try window.waitUntil("!\(laser)")
             #expect(try evaluateInFrame(laser, of: page) == true)
 

@@ -130,7 +130,7 @@ extension EndToEndInBrowser {
 
 extension ViewerPage {
     /// The button that turns the laser on.
-    fileprivate static let laser = "document.querySelector('#bar [title=\"Laser pointer\"]')"
+    fileprivate static let laser = "document.querySelector('#bar [title^=\"Laser pointer\"]')"
 
     /// Functions that know where a place of a video is in the window, and whether a dot is there; and the times at
     /// which the pointer has moved last, and a dot.

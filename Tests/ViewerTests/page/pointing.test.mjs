@@ -39,6 +39,8 @@ test("side by side, a place belongs to the track that is under it, and none to w
   assert.deepEqual(placeAt(pictures, { x: 100, y: 200 }), { track: "desk2", x: 0.25, y: 0.5 });
   assert.equal(placeAt(pictures, { x: 100, y: 50 }), null);
   assert.equal(placeAt([], { x: 100, y: 50 }), null);
+  // Neither is what is outside a part of the window that is empty.
+  assert.equal(placeAt([{ ...large, clip: box(600, 100, 0, 0) }], { x: 600, y: 100 }), null);
   // A picture that is zoomed in extends beyond its part of the window, behind the other one.
   const zoomed = { ...large, box: box(0, -400, 1200, 1200) };
   assert.deepEqual(placeAt([zoomed, small], { x: 600, y: 200 }), { track: "desk", x: 0.5, y: 0.5 });
@@ -160,7 +162,7 @@ function picture(left, isShown) {
   const parent = new FakeElement("div");
   parent.getBoundingClientRect = () => box(left, 0, 400, 400);
   parent.append(video);
-  return { video, parent, shows: isShown };
+  return { video, parent, clip: parent, shows: isShown };
 }
 
 const dot = (id, track, x, name = "Ann") => ({ id, name, track, x, y: 0.5, opacity: 1 });
@@ -169,7 +171,7 @@ test("a dot is drawn over the picture of its track, and removed when it is gone"
   const view = new PointView();
   const large = picture(0, (track) => track === null || track === "desk");
   const small = picture(400, (track) => track === "desk2");
-  view.draw([dot("a", "desk2", 0.25), dot("b", null, 0.5), dot("c", "attic", 0.5)], [large, small]);
+  view.draw([dot("a", "desk2", 0.25), dot("b", null, 0.5), dot("c", "attic", 0.5)], [], [large, small]);
   const [, over] = large.parent.children;
   const [, beside] = small.parent.children;
   assert.deepEqual([over.style.left, over.style.top, over.style.width, over.style.height],
@@ -177,14 +179,14 @@ test("a dot is drawn over the picture of its track, and removed when it is gone"
   assert.deepEqual(over.children.map(({ style }) => [style.left, style.top]), [["50%", "50%"]]);
   assert.deepEqual(beside.children.map(({ style }) => style.left), ["25%"]);
   const [shown] = beside.children;
-  view.draw([dot("a", "desk2", 0.5)], [large, small]);
+  view.draw([dot("a", "desk2", 0.5)], [], [large, small]);
   assert.equal(beside.children[0], shown);
   assert.equal(shown.style.left, "50%");
   assert.equal(large.parent.children.length, 1);
   small.video.videoWidth = 0;
-  view.draw([dot("a", "desk2", 0.5)], [large, small]);
+  view.draw([dot("a", "desk2", 0.5)], [], [large, small]);
   assert.ok(beside.hidden);
-  view.draw([], [large, small]);
+  view.draw([], [], [large, small]);
   assert.equal(small.parent.children.length, 1);
 });
 
@@ -194,7 +196,7 @@ test("a name is text beside its dot, toward the middle, and our own dot has none
   const dots = new Dots();
   dots.take({ socketId: "a", name: "<img src=x onerror=alert(1)>\u202e", x: 0.9, y: 0.5 }, 0);
   dots.take({ socketId: "", name: "Bob", x: 0.1, y: 0.5 }, 0);
-  view.draw(dots.at(0), [only]);
+  view.draw(dots.at(0), [], [only]);
   const names = only.parent.children[1].children.map(({ children }) => children[1]);
   assert.deepEqual(names[0].children, ["<img src=x onerror=alert(1)>"]);
   assert.deepEqual(names.map(({ hidden }) => hidden), [false, true]);

@@ -153,7 +153,7 @@ viewer.addEventListener("_peers", async () => {
 });
 
 // Loaded only if a viewer points, so that the page itself stays small.
-const point = ({ detail }) => import("./point/pointing.js").then((it) => it.point(viewer, laser, detail), () => {});
+const point = (event) => import("./point/pointing.js").then((it) => it.point(viewer, laser, event.detail), () => {});
 const laser = iconButton("M4 20 14 10M17 3.5v3M20.5 7h-3", meetingWords.laser, point);
 laser.hidden = true;
 addToBar(laser);

@@ -16,7 +16,7 @@ export const en = {
   trackChosen: (name) => `${name} is shown.`,
   nextTrack: "Next shared screen",
   beside: "Shared screens side by side",
-  laser: "Laser pointer",
+  laser: "Laser pointer; press to draw",
 
   // The people in the room.
   people: "People",
@@ -46,7 +46,7 @@ export const zh = {
   trackChosen: (name) => `正在显示 ${name}。`,
   nextTrack: "下一个共享的屏幕",
   beside: "并排显示共享的屏幕",
-  laser: "激光笔",
+  laser: "激光笔，按住可画线",
 
   people: "人员",
   peopleCount: (count) => `${count} 人在观看`,

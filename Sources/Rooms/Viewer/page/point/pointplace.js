@@ -13,6 +13,14 @@ export function pictureIn(box, picture) {
   return { left: box.left + (box.width - width) / 2, top: box.top + (box.height - height) / 2, width, height };
 }
 
+/** The rectangle that two rectangles have in common; null if there is none. */
+export function overlap(one, other) {
+  const [left, top] = [Math.max(one.left, other.left), Math.max(one.top, other.top)];
+  const width = Math.min(one.left + one.width, other.left + other.width) - left;
+  const height = Math.min(one.top + one.height, other.top + other.height) - top;
+  return width > 0 && height > 0 ? { left, top, width, height } : null;
+}
+
 /** The place of a point in a rectangle, in fractions of its width and height; null if it is outside. */
 export function placeIn(rectangle, point) {
   const x = (point.x - rectangle.left) / rectangle.width;
@@ -27,8 +35,8 @@ export function placeIn(rectangle, point) {
 export function placeAt(pictures, point) {
   for (const { track, box, size, clip } of pictures) {
     const rectangle = pictureIn(box, size);
-    const isVisible = rectangle && clip.width > 0 && clip.height > 0 && placeIn(clip, point);
-    const place = isVisible ? placeIn(rectangle, point) : null;
+    const part = rectangle && overlap(rectangle, clip);
+    const place = part && placeIn(part, point) ? placeIn(rectangle, point) : null;
     if (place) return { track, ...place };
   }
   return null;

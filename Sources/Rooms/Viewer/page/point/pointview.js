@@ -1,8 +1,9 @@
-// Draws the dots with which people point, over the pictures.
+// Draws the dots with which people point, and their lines, over the pictures.
 
 import { hueOf } from "./dots.js";
 import { element, setText } from "../element.js";
-import { pictureIn } from "./pointplace.js";
+import { PenView } from "./penview.js";
+import { overlap, pictureIn } from "./pointplace.js";
 
 // The style is set here, because this part of the page is loaded later.
 const LAYER = { position: "absolute", pointerEvents: "none" };
@@ -26,19 +27,30 @@ function write(target, style) {
 }
 
 export class PointView {
-  /** The layers by their videos: the element, and the elements of its dots by their ids. */
+  /** The layers by their videos: the element, the elements of its dots by their ids, and the view of its lines. */
   #layers = new Map();
 
-  /** Draws `dots`, as `Dots` gives them. `pictures` are `{video, shows(track)}`; each dot is in the first that shows it. */
-  draw(dots, pictures) {
+  /**
+   * Draws `dots` and `lines`, as `Dots` and `Lines` give them. `pictures` are `{video, clip, shows(track)}`, with the
+   * element outside which the picture is hidden; each dot and line is in the first that shows its track.
+   */
+  draw(dots, lines, pictures) {
     const rest = new Set(this.#layers.keys());
-    let left = dots;
-    for (const { video, shows } of pictures) {
-      const here = left.filter(({ track }) => shows(track));
-      left = left.filter(({ track }) => !shows(track));
-      if (here.length === 0) continue;
+    let [leftDots, leftLines] = [dots, lines];
+    for (const { video, clip, shows } of pictures) {
+      const isHere = ({ track }) => shows(track);
+      const isElsewhere = ({ track }) => !shows(track);
+      const [dotsHere, linesHere] = [leftDots.filter(isHere), leftLines.filter(isHere)];
+      [leftDots, leftLines] = [leftDots.filter(isElsewhere), leftLines.filter(isElsewhere)];
+      if (dotsHere.length + linesHere.length === 0) continue;
       rest.delete(video);
-      this.#fill(this.#layer(video), video, here);
+      const layer = this.#layer(video);
+      const picture = pictureIn(
+        video.getBoundingClientRect(), { width: video.videoWidth, height: video.videoHeight });
+      layer.root.hidden = picture === null;
+      if (picture) this.#place(layer, video, picture);
+      this.#drawDots(layer, dotsHere);
+      this.#drawLines(layer, picture ? linesHere : [], picture, clip.getBoundingClientRect());
     }
     for (const video of rest) {
       this.#layers.get(video).root.remove();
@@ -49,7 +61,7 @@ export class PointView {
   #layer(video) {
     let layer = this.#layers.get(video);
     if (!layer) {
-      layer = { root: element("div", "laser-layer", { "aria-hidden": "true" }), dots: new Map() };
+      layer = { root: element("div", "laser-layer", { "aria-hidden": "true" }), dots: new Map(), lines: null };
       write(layer.root, LAYER);
       video.parentElement.append(layer.root);
       this.#layers.set(video, layer);
@@ -57,17 +69,34 @@ export class PointView {
     return layer;
   }
 
-  #fill(layer, video, dots) {
-    const picture = pictureIn(
-      video.getBoundingClientRect(), { width: video.videoWidth, height: video.videoHeight });
-    layer.root.hidden = picture === null;
-    if (picture) {
-      const parent = video.parentElement.getBoundingClientRect();
-      write(layer.root, {
-        left: `${picture.left - parent.left}px`, top: `${picture.top - parent.top}px`,
-        width: `${picture.width}px`, height: `${picture.height}px`,
-      });
+  #place(layer, video, picture) {
+    const parent = video.parentElement.getBoundingClientRect();
+    write(layer.root, {
+      left: `${picture.left - parent.left}px`, top: `${picture.top - parent.top}px`,
+      width: `${picture.width}px`, height: `${picture.height}px`,
+    });
+  }
+
+  #drawLines(layer, lines, picture, clip) {
+    // A picture that is zoomed in may be too large for a canvas.
+    const part = lines.length > 0 ? overlap(picture, clip) : null;
+    if (part === null) {
+      layer.lines?.root.remove();
+      layer.lines = null;
+      return;
     }
+    if (!layer.lines) {
+      layer.lines = new PenView();
+      layer.root.prepend(layer.lines.root);
+    }
+    write(layer.lines.root, {
+      position: "absolute", left: `${part.left - picture.left}px`, top: `${part.top - picture.top}px`,
+      width: `${part.width}px`, height: `${part.height}px`,
+    });
+    layer.lines.draw(lines, picture, part);
+  }
+
+  #drawDots(layer, dots) {
     const gone = new Set(layer.dots.keys());
     for (const dot of dots) {
       gone.delete(dot.id);
@@ -98,9 +127,10 @@ class DotView {
     write(this.#name, NAME);
   }
 
-  /** Our own dot, which has no id, is without a name. */
-  draw({ id, name, x, y, opacity }) {
+  /** Our own dot, which has no id, is without a name. `isNameOnly`: whether there is only a name. */
+  draw({ id, name, x, y, opacity, isNameOnly = false }) {
     setText(this.#name, name);
+    this.#spot.hidden = isNameOnly;
     this.#name.hidden = id === "" || name === "";
     const hue = hueOf(name);
     write(this.root, { left: `${x * 100}%`, top: `${y * 100}%`, opacity: String(opacity) });
