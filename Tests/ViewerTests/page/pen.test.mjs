@@ -66,9 +66,10 @@ test("lines belong to people and tracks, and what isn't a place cuts them", () =
   lines.take({ socketId: "a", name: "Ann", track: "desk", path: [null, [0, 0]] }, 0);
   lines.take({ socketId: "b", name: "Bob", path: [[0.5, 0.5]] }, 0);
   lines.take({ socketId: "a", name: "Ann", track: "desk2", path: [[0.1, 0]] }, 0);
-  lines.take({ socketId: "a", name: "A\u202enn", track: "desk2", path: [[0.2, 0], [0.3, 1.1], [0.3, 0], "x", [0.4, 0]] }, 0);
-  for (const path of [undefined, null, 7, "x", {}, [[1, 2]], [[0]], [["0", 0]], [[NaN, 0]], [[0, 0, 0]]]) {
-    lines.take({ socketId: "c", name: "Cid", path }, 0);
+  const path = [[0.2, 0], [0.3, 1.1], [0.3, 0], "x", [0.4, 0]];
+  lines.take({ socketId: "a", name: "A\u202enn", track: "desk2", path }, 0);
+  for (const bad of [undefined, null, 7, "x", {}, [[1, 2]], [[0]], [["0", 0]], [[NaN, 0]], [[0, 0, 0]]]) {
+    lines.take({ socketId: "c", name: "Cid", path: bad }, 0);
   }
   lines.take({ name: "Ann", path: [[0, 0]] }, 0);
   assert.deepEqual(lines.at(0).map(({ id, name, track, points }) => [id, name, track, points.map(({ x }) => x)]), [

@@ -10,25 +10,13 @@ extension EndToEndInBrowser {
     struct BrowserPointingTests {
         private static let name = "<b>Ann</b>"
 
-        /// Opens a page in a browser of its own, as a user called `name`.
-        private func viewer(_ link: String, as name: String? = nil) throws -> ViewerPage {
-            let page = try Browser.launch().newPage("about:blank")
-            if let name {
-                try page.runBeforeLoad("try { localStorage.setItem('screenrelay.name', '\(name)'); } catch {}")
-            }
-            try page.navigate(link)
-            let viewer = ViewerPage(page)
-            try viewer.waitUntilPlaying()
-            try page.evaluate(ViewerPage.dots)
-            return viewer
-        }
-
         @Test(
             "the dot of one page is seen on the other at its place, with the name as text, until pointing is forbidden",
             .timeLimit(.minutes(5)))
         func dot() throws {
             let desktop = try SharedDesktop(scene: ["--fps", "10"])
-            let (ann, bob) = (try viewer(desktop.link, as: Self.name), try viewer(desktop.link))
+            let ann = try ViewerPage.pointing(desktop.link, as: Self.name)
+            let bob = try ViewerPage.pointing(desktop.link)
             #expect(try !bob.hasPart("pointing.js"))
             try ann.point("#video", 0.5, 0.5)
             #expect(try !ann.hasPart("pointing.js"))
@@ -70,18 +58,18 @@ extension EndToEndInBrowser {
             try bob.page.waitUntil("document.querySelector('.laser-dot') === null")
             try ann.page.waitUntil("\(ViewerPage.laser).hidden && document.querySelector('.laser-dot') === null")
             #expect(try CommandLineRun(["screenrelay", "status"] + process).output.contains("; pointing off"))
-            try ann.press("l")
+            try ann.pressLetter("l")
             #expect(try ann.page.evaluate("\(ViewerPage.laser).getAttribute('aria-pressed')").string == "false")
             run = try CommandLineRun(["screenrelay", "pointing", "on"] + process)
             #expect(run.status == .exited(0) && run.output == "pointing on\n")
             try ann.turnLaserOn()
             try ann.point("#video", 0.25, 0.5)
             try bob.page.waitUntil("isDotAt('#video', 0.25, 0.5)")
-            try ann.press("l")
+            try ann.pressLetter("l")
             try bob.page.waitUntil("document.querySelector('.laser-dot') === null")
 
             // A viewer without a name is asked for it.
-            try bob.press("l")
+            try bob.pressLetter("l")
             try bob.page.waitUntil("document.getElementById('own-name')?.checkVisibility()")
             #expect(try bob.page.evaluate("\(ViewerPage.laser).getAttribute('aria-pressed')").string != "true")
             for page in [ann.page, bob.page] { #expect(page.consoleErrors.isEmpty, "\(page.consoleErrors)") }
@@ -104,19 +92,29 @@ extension EndToEndInBrowser {
                 for program in [capture, scene] { program.stop() }
                 screen.close()
             }
-            let (ann, bob) = (try viewer(desktop.link, as: "Ann"), try viewer(desktop.link))
+            let ann = try ViewerPage.pointing(desktop.link, as: "Ann")
+            let bob = try ViewerPage.pointing(desktop.link)
             let small = "#tracks li:nth-child(2) video"
             for viewer in [ann, bob] {
                 try viewer.page.waitUntil("document.querySelector('\(small)')?.videoWidth === 800")
             }
-            try ann.press("b")
+            try ann.pressLetter("b")
             try ann.page.waitUntil("document.querySelector('\(small)').clientWidth > 200")
             try ann.turnLaserOn()
             try ann.point(small, 0.25, 0.5)
             try bob.page.waitUntil("isDotAt('\(small)', 0.25, 0.5)")
             #expect(try ann.page.evaluate("isDotAt('\(small)', 0.25, 0.5)") == true)
             #expect(try bob.page.evaluate("document.querySelector('#picture .laser-dot') === null") == true)
-            try bob.press("t")
+            // A line over it doesn't choose its track, as a click does.
+            try eventually(
+                "a line over the small picture",
+                holds: {
+                    try ann.draw(small, from: (0.25, 0.25), to: (0.75, 0.5))
+                    return try bob.showsLine(small, from: (0.25, 0.25), to: (0.75, 0.5))
+                })
+            #expect(try bob.page.evaluate("document.querySelector('#picture .laser-lines') === null") == true)
+            #expect(try ann.page.evaluate("screenRelay.videoWidth").int == 640)
+            try bob.pressLetter("t")
             try bob.page.waitUntil("screenRelay.videoWidth === 800")
             try bob.page.waitUntil("document.querySelector('#tracks li:nth-child(1) video').videoWidth === 640")
             try ann.point(small, 0.75, 0.5)
@@ -125,80 +123,5 @@ extension EndToEndInBrowser {
             try bob.page.waitUntil("isDotAt('#tracks li:nth-child(1) video', 0.5, 0.25)")
             for page in [ann.page, bob.page] { #expect(page.consoleErrors.isEmpty, "\(page.consoleErrors)") }
         }
-    }
-}
-
-extension ViewerPage {
-    /// The button that turns the laser on.
-    fileprivate static let laser = "document.querySelector('#bar [title^=\"Laser pointer\"]')"
-
-    /// Functions that know where a place of a video is in the window, and whether a dot is there; and the times at
-    /// which the pointer has moved last, and a dot.
-    fileprivate static let dots = """
-        window.placeOf = (selector, x, y) => {
-          const video = document.querySelector(selector);
-          const box = video.getBoundingClientRect();
-          const [width, height] = [video.videoWidth || box.width, video.videoHeight || box.height];
-          const scale = Math.min(box.width / width, box.height / height);
-          return {
-            x: box.left + box.width / 2 + (x - 0.5) * width * scale,
-            y: box.top + box.height / 2 + (y - 0.5) * height * scale,
-          };
-        };
-        window.isDotAt = (selector, x, y) => {
-          const wanted = placeOf(selector, x, y);
-          const { parentElement } = document.querySelector(selector);
-          return [...parentElement.querySelectorAll('.laser-dot')].some((dot) => {
-            const { left, top } = dot.getBoundingClientRect();
-            return Math.abs(left - wanted.x) < 2 && Math.abs(top - wanted.y) < 2;
-          });
-        };
-        window.movedAt = window.seenAt = 0;
-        addEventListener('pointermove', () => { window.movedAt = Date.now(); }, true);
-        window.lastPlace = '';
-        new MutationObserver(() => {
-          const style = document.querySelector('#picture .laser-dot')?.style;
-          const place = style ? `${style.left} ${style.top}` : '';
-          if (place !== lastPlace) window.seenAt = Date.now();
-          window.lastPlace = place;
-        }).observe(document.getElementById('picture'), { subtree: true, childList: true, attributes: true });
-        """
-
-    /// Whether the page has loaded the part that is called `name`.
-    fileprivate func hasPart(_ name: String) throws -> Bool {
-        try page.evaluate(
-            "performance.getEntriesByType('resource').some((one) => one.name.endsWith('/\(name)'))"
-        ).isTruthy
-    }
-
-    /// Presses a letter.
-    fileprivate func press(_ key: String) throws {
-        for type in ["keyDown", "keyUp"] {
-            try page.send("Input.dispatchKeyEvent", ["type": .string(type), "key": .string(key), "text": .string(key)])
-        }
-    }
-
-    fileprivate func turnLaserOn() throws {
-        try page.waitUntil("\(Self.laser)?.hidden === false")
-        try press("l")
-        try page.waitUntil("\(Self.laser).getAttribute('aria-pressed') === 'true'")
-    }
-
-    /// Moves the mouse to a place of the picture in `selector`, in fractions of its width and height.
-    fileprivate func point(_ selector: String, _ x: Double, _ y: Double) throws {
-        let place = try page.evaluate("placeOf('\(selector)', \(x), \(y))")
-        try page.send(
-            "Input.dispatchMouseEvent",
-            ["type": "mouseMoved", "x": .number(place["x"].number ?? 0), "y": .number(place["y"].number ?? 0)])
-    }
-
-    /// Touches a place of the large picture, or ends the touch.
-    fileprivate func touch(_ type: String, _ x: Double? = nil, _ y: Double? = nil) throws {
-        var points: JSONValue = []
-        if let x, let y {
-            let place = try page.evaluate("placeOf('#video', \(x), \(y))")
-            points = [place]
-        }
-        try page.send("Input.dispatchTouchEvent", ["type": .string(type), "touchPoints": points])
     }
 }
