@@ -93,7 +93,7 @@ extension Control {
         command(
             "pointing", "Allows viewers to point at the picture with a dot that all others see, or forbids it.",
             operands: Operands(name: "STATE", count: 1...1, help: "'on' or 'off'", choices: ["on", "off"]),
-            examples: [Example("screenrelay pointing off", "Removes all dots and the viewers' buttons for them.")]),
+            examples: [Example("screenrelay pointing off", "Removes all dots and lines, and the viewers' buttons.")]),
         command(
             "lock", "Locks the room of a running share or host: no one else gets in, and those who are there stay.",
             operands: room,

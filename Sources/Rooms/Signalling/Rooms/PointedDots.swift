@@ -66,7 +66,7 @@ struct PointedPlace: Equatable {
 struct PointedDots {
     /// How long a page shows a dot without news of it, and how long a viewer that hasn't read is owed a line.
     static let fadeTime = Interval.seconds(1)
-    /// The maximum number of steps that are kept of a member's lines. A page draws about 100 in a second.
+    /// The maximum number of steps that are kept of a member's lines. A page sends about 100 per second.
     static let longestPath = 128
 
     /// A step of a line, as in ``PenPath``.
