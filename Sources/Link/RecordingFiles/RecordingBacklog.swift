@@ -24,6 +24,7 @@ final class RecordingBacklog: Sendable {
         var codec = TrackFormat.Codec.h264
         var wantsRoom = false
         var isClosed = false
+        var isOver = false
         var failure: RecordingFileError?
         var counters = RecordingQueue.Counters()
 
@@ -62,6 +63,8 @@ final class RecordingBacklog: Sendable {
 
     var counters: RecordingQueue.Counters { state.withLock { $0.counters } }
     var failure: RecordingFileError? { state.withLock { $0.failure } }
+    /// Whether the writing thread is done.
+    var isOver: Bool { state.withLock { $0.isOver } }
 
     var hasRoom: Bool {
         state.withLock { state in
@@ -168,6 +171,9 @@ final class RecordingBacklog: Sendable {
         }
         if hasRoomAgain { handler(.room) }
     }
+
+    /// Records that nothing more will be written. Called on the writing thread.
+    func end() { state.withLock { $0.isOver = true } }
 
     /// Gives up on a writing thread that hangs. What it hasn't written counts as missing.
     func abandon() {

@@ -14,8 +14,8 @@ public struct RecordingFile: ~Copyable, Sendable {
     public let header: RecordingHeader
     /// The number of bytes of complete records in the file, including the header.
     public private(set) var written: UInt64
-    /// The largest size of the file in bytes; nil for no limit.
-    let sizeLimit: UInt64?
+    /// What the file takes its bytes from; nil for no limit.
+    let budget: RecordingBudget?
     private let descriptor: OpenDescriptor
     /// Whether no file with that name existed before.
     private let isNew: Bool
@@ -32,19 +32,39 @@ public struct RecordingFile: ~Copyable, Sendable {
     public init(
         creating path: String, overwriting: Bool = false, header: RecordingHeader? = nil, sizeLimit: UInt64? = nil
     ) throws(RecordingFileError) {
+        let budget = sizeLimit.map { RecordingBudget(limit: $0) }
+        try self.init(creating: path, overwriting: overwriting, header: header, budget: budget)
+    }
+
+    /// Creates a file like the initializer above, which shares the limit of `budget` with other files.
+    ///
+    /// - Throws: also `limitReached`, and creates no file, if the budget has no room for one without records.
+    public init(
+        creating path: String, overwriting: Bool = false, header: RecordingHeader? = nil, budget: RecordingBudget?
+    ) throws(RecordingFileError) {
         let header = header ?? RecordingHeader(start: MonotonicTime.now(), wallClock: Self.wallClock())
+        let share = Self.share(header)
+        if let budget, !budget.take(share) { throw .limitReached(path: path, limit: budget.limit) }
         let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (overwriting ? O_TRUNC : O_EXCL)
-        let opened = OpenDescriptor(number: try Self.create(path, flags))
+        let number: Int32
+        do throws(RecordingFileError) {
+            number = try Self.create(path, flags)
+        } catch {
+            budget?.giveBack(share)
+            throw error
+        }
+        let opened = OpenDescriptor(number: number)
         var done = 0
         do throws(RecordingFileError) {
             try Self.writeAll(opened.number, path, header.bytes[...], &done)
         } catch {
+            budget?.giveBack(share)
             if !overwriting { _ = opened.remove(path) }
             throw error
         }
         descriptor = opened
         isNew = !overwriting
-        self.sizeLimit = sizeLimit
+        self.budget = budget
         self.path = path
         self.header = header
         written = UInt64(done)
@@ -81,6 +101,11 @@ public struct RecordingFile: ~Copyable, Sendable {
             throw error.after(written)
         }
         written &+= UInt64(done)
+    }
+
+    /// The bytes that a file without records has taken from its budget: its header and the end record.
+    static func share(_ header: RecordingHeader) -> UInt64 {
+        UInt64(header.bytes.count + RecordingWriter.recordHeaderCount)
     }
 
     /// Removes the file if it didn't replace another one and still has its name. Returns whether it did.

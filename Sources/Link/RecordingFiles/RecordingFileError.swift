@@ -16,7 +16,8 @@ public enum RecordingFileError: Error, Equatable, Sendable, CustomStringConverti
     case diskFull(path: String, written: UInt64)
     /// The file has reached the largest size that the system or its limits allow.
     case tooLarge(path: String, written: UInt64)
-    /// The file has reached the size limit that its owner set. It ends properly.
+    /// The file, or all files with its budget together, have reached the size limit that their owner set. It ends
+    /// properly, or isn't created.
     case limitReached(path: String, limit: UInt64)
     /// At the end of the recording, the disk didn't accept the remaining data in time; `missing` bytes of messages are
     /// lost.
@@ -70,7 +71,7 @@ public enum RecordingFileError: Error, Equatable, Sendable, CustomStringConverti
         case .tooLarge(let path, let written):
             "'\(path)' may not grow further: it ends after \(written) bytes, and is readable so far"
         case .limitReached(let path, let limit):
-            "'\(path)' has reached its limit of \(limit) bytes"
+            "'\(path)' has no more room in the limit of \(limit) bytes"
         case .stalled(let path, let missing):
             "the disk does not take '\(path)': \(missing) bytes are missing at its end"
         case .notSeekable(let path): "\(Self.input(path)) is a pipe: it can only be read from its beginning"
@@ -93,7 +94,7 @@ public enum RecordingFileError: Error, Equatable, Sendable, CustomStringConverti
         case .isFolder: "it is a folder"
         case .diskFull: "the disk is full"
         case .tooLarge: "it may not grow further"
-        case .limitReached: "it has reached its limit"
+        case .limitReached: "the limit is reached"
         case .stalled: "the disk does not take it"
         case .notSeekable: "it is a pipe"
         case .unrecognized(_, let reason): reason

@@ -21,6 +21,8 @@ final class RecordingFileThread {
     /// The messages and the number of other records in `bytes`, which the backlog has to count.
     private var messages: [LinkBytes] = []
     private var others = 0
+    /// How many bytes the records have taken from the file's budget.
+    private var taken: UInt64 = 0
 
     init(file: consuming RecordingFile, backlog: RecordingBacklog) {
         writer = RecordingWriter(header: file.header)
@@ -38,14 +40,36 @@ final class RecordingFileThread {
         return thread
     }
 
+    /// Like `start(path:)`, but the thread creates the file itself, so that a disk that hangs delays no caller. If that
+    /// fails, recording stops.
+    static func start(
+        creating path: String, budget: RecordingBudget?, backlog: RecordingBacklog
+    ) throws(RecordingFileError) -> NamedThread {
+        let thread = NamedThread("recording", blocksSignals: true) {
+            do throws(RecordingFileError) {
+                let file = try RecordingFile(creating: path, header: backlog.header, budget: budget)
+                RecordingFileThread(file: file, backlog: backlog).run()
+            } catch {
+                backlog.fail(error, fileBytes: 0)
+                backlog.end()
+            }
+        }
+        guard let thread else { throw .system(call: "pthread_create", path: path, code: EAGAIN) }
+        return thread
+    }
+
     private func run() {
+        defer { backlog.end() }
         do throws(RecordingFileError) {
             while let entries = backlog.take() {
                 for entry in entries { try add(entry) }
                 try flush()
             }
             let counters = backlog.counters
-            if counters.messages == 0, counters.missingMessages == 0, file.removeIfNew() { return }
+            if counters.messages == 0, counters.missingMessages == 0, file.removeIfNew() {
+                file.budget?.giveBack(RecordingFile.share(file.header) + taken)
+                return
+            }
             writer.appendEnd(at: MonotonicTime.now(), to: &bytes)
             try flush()
         } catch {
@@ -66,25 +90,27 @@ final class RecordingFileThread {
         }
     }
 
-    /// Throws if a record with `content` bytes would leave no room for the end record.
-    private func checkRoom(for content: Int) throws(RecordingFileError) {
-        guard let limit = file.sizeLimit else { return }
-        let count = bytes.count + content + 2 * RecordingWriter.recordHeaderCount
-        if file.written + UInt64(count) > limit { throw .limitReached(path: file.path, limit: limit) }
+    /// Takes the room for a record with `content` bytes; throws if the budget has no more. The end record has its room
+    /// since the file was created.
+    private func takeRoom(for content: Int) throws(RecordingFileError) {
+        guard let budget = file.budget else { return }
+        let count = UInt64(content + RecordingWriter.recordHeaderCount)
+        guard budget.take(count) else { throw .limitReached(path: file.path, limit: budget.limit) }
+        taken += count
     }
 
     private func add(_ entry: RecordingBacklog.Entry) throws(RecordingFileError) {
         switch entry {
         case .connection(let time):
-            try checkRoom(for: 0)
+            try takeRoom(for: 0)
             writer.appendConnection(at: time, to: &bytes)
             others += 1
         case .gap(let gap, let time):
-            try checkRoom(for: RecordingWriter.gapContentCount)
+            try takeRoom(for: RecordingWriter.gapContentCount)
             writer.appendGap(gap, at: time, to: &bytes)
         case .message(let message, let direction, let time):
             let content = message.bytes[...]
-            try checkRoom(for: content.count)
+            try takeRoom(for: content.count)
             writer.appendHeader(of: content, form: message.form, direction: direction, at: time, to: &bytes)
             messages.append(message)
             if content.count >= Self.batch { return try flush(content) }

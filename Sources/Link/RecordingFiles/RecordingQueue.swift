@@ -61,6 +61,23 @@ public final class RecordingQueue: Sendable {
         thread = try RecordingFileThread(file: file, backlog: shared).start(path: path)
     }
 
+    /// Starts a thread that creates the file and writes it, so that a disk that hangs delays no caller. Messages may be
+    /// left out. If the file can't be created, the queue stops, as when the file can't grow.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the file, which must not exist yet.
+    ///   - budget: The limit of the file's size, which it may share with others; nil for no limit.
+    ///   - limit: The number of bytes that may wait. One message of the largest size always fits.
+    /// - Throws: ``RecordingFileError`` if the thread can't be created.
+    public init(
+        creating path: String, budget: RecordingBudget?, limit: Int = 16 << 20,
+        handler: @escaping @Sendable (Event) -> Void
+    ) throws(RecordingFileError) {
+        let header = RecordingHeader(start: MonotonicTime.now(), wallClock: RecordingFile.wallClock())
+        shared = try RecordingBacklog(path: path, header: header, limit: limit, isLossless: false, handler: handler)
+        thread = try RecordingFileThread.start(creating: path, budget: budget, backlog: shared)
+    }
+
     deinit {
         close()
     }
@@ -72,6 +89,10 @@ public final class RecordingQueue: Sendable {
     public var counters: Counters { shared.counters }
     /// The reason why recording stopped by itself; nil while it continues.
     public var failure: RecordingFileError? { shared.failure }
+
+    /// Whether the file is written and closed, so that closing doesn't wait. False while the queue isn't closed and
+    /// hasn't stopped.
+    public var isOver: Bool { shared.isOver }
 
     /// Records the beginning of a connection of the link. The messages that follow belong to it.
     public func beginConnection(at time: MonotonicTime) { shared.beginConnection(at: time) }
