@@ -26,10 +26,11 @@ struct RecordingTests {
             path = folder.file("s.sock")
             file = folder.file("link.srr")
             ingest = try TrackIngest(hub: hub, log: .silent)
+            let recorder = try LinkRecorder(
+                try RecordingFile(creating: file), limit: limit, keyFramePeriod: keyFramePeriod, log: .silent)
+            recorder.attach(to: ingest, sound: sound)
             server = try LinkServer(
-                at: .unix(path: path), ingest: ingest, sound: sound, name: "test host",
-                recorder: LinkRecorder(
-                    try RecordingFile(creating: file), limit: limit, keyFramePeriod: keyFramePeriod, log: .silent),
+                at: .unix(path: path), ingest: ingest, sound: sound, name: "test host", recorder: recorder,
                 log: .silent)
         }
 

@@ -1,5 +1,4 @@
 import CaptureLink
-import Clocks
 import Glibc
 public import LinkTransport
 public import MediaTypes
@@ -14,13 +13,10 @@ public import TrackHub
 public final class LinkServer: Sendable {
     private let thread: NamedThread
     private let inbox: Mailbox<Command>
-    private let ingest: TrackIngest
-    private let sound: TrackHub
     /// The address where captures connect, with the actual port; nil if there is none.
     public let address: LinkAddress?
     /// The recorder of the link's messages, if there is one.
     public let recorder: LinkRecorder?
-    private let onRecordingEnd: @Sendable () -> Void
 
     /// A command of another thread to the link's thread.
     enum Command: Sendable {
@@ -38,24 +34,19 @@ public final class LinkServer: Sendable {
     ///   - name: the host's name, as it introduces itself to a capture.
     ///   - silenceTimeout: how long a capture that should run may send nothing before its watcher is notified, and
     ///     before another capture may replace it.
-    ///   - recorder: records the messages, and counts as a viewer. ``stop()`` lets it finish; its owner closes it.
-    ///   - onRecordingEnd: called when nothing is recorded any more, once or more often, on any thread; must not block.
+    ///   - recorder: records the messages. ``stop()`` lets it finish; its owner attaches it to the track and closes it.
     /// - Throws: ``LinkTransportError`` if the server can't listen at `address`, such as `alreadyListening`,
     ///   `portTaken` or `tokenRequired`; `unusableDescriptor` for `fd:` if it is no socket; `system` if no thread or
     ///   descriptor is left.
     public init(
         at address: LinkAddress?, admission: LinkAdmission = LinkAdmission(), ingest: TrackIngest, sound: TrackHub,
-        name: String, silenceTimeout: Interval = .seconds(10), recorder: LinkRecorder? = nil,
-        onRecordingEnd: @escaping @Sendable () -> Void = {}, log: EventLog
+        name: String, silenceTimeout: Interval = .seconds(10), recorder: LinkRecorder? = nil, log: EventLog
     ) throws(LinkTransportError) {
         guard let inbox = Mailbox<Command>() else {
             throw .system(call: "eventfd", subject: "the link's thread", code: errno)
         }
         self.inbox = inbox
-        self.ingest = ingest
-        self.sound = sound
         self.recorder = recorder
-        self.onRecordingEnd = onRecordingEnd
         // They belong to the thread from its start on.
         var listener: Sent<LinkListener>?
         var connection: Sent<LinkConnection>?
@@ -70,21 +61,7 @@ public final class LinkServer: Sendable {
             break
         }
         self.address = listener?.value.address
-        if let recorder {
-            recorder.connect(
-                onRoom: { inbox.wake.signal() },
-                onGap: { [weak ingest] in ingest?.hub.requestKeyFrame(now: MonotonicTime.now()) },
-                onStop: { [weak ingest, weak sound] in
-                    Self.setRecorded(false, ingest, sound)
-                    onRecordingEnd()
-                })
-            Self.setRecorded(true, ingest, sound)
-            // It may have stopped before the callbacks were set.
-            if !recorder.isRecording {
-                Self.setRecorded(false, ingest, sound)
-                onRecordingEnd()
-            }
-        }
+        recorder?.onRoom { inbox.wake.signal() }
         let started = NamedThread("link") { [listener, connection] in
             let loop = LinkLoop(
                 listener: listener?.value, connection: connection?.value, admission: admission,
@@ -109,15 +86,6 @@ public final class LinkServer: Sendable {
     public func stop() {
         inbox.post(.stop)
         thread.join()
-        guard let recorder else { return }
-        recorder.finish()
-        Self.setRecorded(false, ingest, sound)
-        onRecordingEnd()
-    }
-
-    /// A recording counts as a viewer and a listener.
-    private static func setRecorded(_ isRecorded: Bool, _ ingest: TrackIngest?, _ sound: TrackHub?) {
-        ingest?.setRecorded(isRecorded)
-        sound?.setRecorded(isRecorded, now: MonotonicTime.now())
+        recorder?.finish()
     }
 }

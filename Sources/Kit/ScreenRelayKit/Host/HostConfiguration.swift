@@ -63,6 +63,8 @@ public struct HostConfiguration: Sendable {
     public var iceServers: [ICEServer] = []
     /// Who may control the host over HTTP (`Protocol/openapi.yaml`), or nil if no one may.
     public var administration: Administration?
+    /// Where the host records its tracks, or nil if it doesn't.
+    public var recording: HostRecording?
     /// Why there is no room for another session, for tests; nil asks ``MemoryAdmission``.
     var sessionRefusal: (@Sendable () -> String?)?
 
@@ -94,6 +96,27 @@ public struct HostConfiguration: Sendable {
             listen = [ListenAddress(address: any == nil ? "0.0.0.0" : "::", port: port)]
             isOpenToNetwork = true
         }
+    }
+}
+
+/// Where a host records its tracks: each from its beginning to its removal, or to the host's end.
+///
+/// The first track's recording begins with the host, in the file at ``path``. Each further track, whatever its source,
+/// gets a file of its own in the same folder, `talk-ROOM-TRACK-20261128T210250Z.srr` beside `talk.srr`; the time is the
+/// track's beginning, in UTC. A track that returns after its removal gets another file. A recording without any message
+/// is removed at its end. A recording counts as a viewer that can't draw the pointer.
+///
+/// If a further file can't be created, or one can't grow, that is logged once, and everything else continues.
+public struct HostRecording: Sendable {
+    /// The path of the first track's file, which must not exist yet.
+    public var path: String
+    /// The largest size of all files together in bytes, or nil for no limit. At the limit all of them are closed
+    /// properly.
+    public var limit: UInt64?
+
+    /// Recordings at `path` and beside it.
+    public init(path: String, limit: UInt64? = nil) {
+        (self.path, self.limit) = (path, limit)
     }
 }
 

@@ -1,7 +1,7 @@
 import Clocks
 public import FoundationEssentials
 import Glibc
-import Ingest
+public import Ingest
 public import MediaSessions
 public import MediaTypes
 import Rooms
@@ -36,6 +36,7 @@ public final class ScreenRelayHost: Sendable {
     let signalling: SignallingServer
     let log: EventLog
     private let hosted: HostTracks
+    private let recorders: TrackRecorders
     let commands = CommandAnswers()
     private let metricsText = MetricsText()
     /// When links expire, in seconds since the machine started.
@@ -50,8 +51,8 @@ public final class ScreenRelayHost: Sendable {
     ///   - onVisit: called when a participant enters or leaves a room, on the signalling thread.
     ///   - onExpiry: called with a room's name when its links have expired, on the signalling thread.
     ///
-    /// The closures must not block. Throws ``HostError`` if HTTP can't listen, if the media port can't be used, or if
-    /// no thread is left.
+    /// The closures must not block. Throws ``HostError`` if HTTP can't listen, if the media port can't be used, if the
+    /// first track's recording can't be created, or if no thread is left.
     public init(
         _ configuration: HostConfiguration, log: EventLog = .silent,
         onSourceChange: @escaping @Sendable (SourceState) -> Void = { _ in },
@@ -94,20 +95,23 @@ public final class ScreenRelayHost: Sendable {
         signallingConfiguration.metrics = metricsText
         signallingConfiguration.publishing = publishing
         signalling = SignallingServer(signallingConfiguration)
+        recorders = TrackRecorders(configuration.recording, log: log)
         do throws(HostError) {
             firstTrack = try HostedTrack(
-                Self.firstTrackName, room: configuration.room, media: media, signalling: signalling, log: log,
-                onSourceChange: onSourceChange)
+                Self.firstTrackName, room: configuration.room, recorder: try recorders.makeFirst(), media: media,
+                signalling: signalling, log: log, onSourceChange: onSourceChange)
         } catch {
             media.stop()
             throw error
         }
         hosted = HostTracks(first: firstTrack)
         signalling.addTrack(firstTrack.name, media: firstTrack.media, room: configuration.room)
+        firstTrack.beginRecording()
         do throws(SignallingError) {
             try signalling.start()
         } catch {
             media.stop()
+            firstTrack.linkRecorder?.close()
             throw .signalling(error)
         }
         addresses = signalling.addresses
@@ -215,8 +219,14 @@ public final class ScreenRelayHost: Sendable {
     /// for another one: memory nears its limit, or all media threads are overloaded. May be called on any thread.
     package func sessionRefusal() -> String? { media.sessionRefusal() }
 
-    /// Ends HTTP, WebSockets and every viewer's session, and notifies the viewers. Then closes the links' recordings
-    /// and waits at most 5 s for each; ``HostedTrack/recording`` reports unwritten data. Idempotent.
+    /// The recordings of all tracks, in their order, and then those of removed tracks that may not have reached their
+    /// files yet. After ``stop()`` they report unwritten data.
+    public var recordings: [RecordingStatus] {
+        tracks.compactMap(\.recording) + recorders.ending.map(\.status)
+    }
+
+    /// Ends HTTP, WebSockets and every viewer's session, and notifies the viewers. Then closes all recordings and waits
+    /// at most 5 s for their disks; ``recordings`` reports unwritten data. Idempotent.
     ///
     /// Before this call, end each link with its ``LinkServer/stop()``, and each published track with
     /// ``CustomVideoTrack/end(reason:)``.
@@ -224,7 +234,7 @@ public final class ScreenRelayHost: Sendable {
         signalling.stop()
         commands.use(nil)
         media.stop()
-        for track in tracks { track.stop() }
+        recorders.close(tracks.compactMap(\.linkRecorder))
     }
 }
 
@@ -253,15 +263,21 @@ extension ScreenRelayHost {
             throw refuse("there is no such room")
         }
         let track = try HostedTrack(
-            name, room: room, endsUnpublished: endsUnpublished, media: media, signalling: signalling, log: log)
-        let refusal = hosted.add(track) { signalling.addTrack(name, media: track.media, room: room) }
-        if let refusal { throw refuse(refusal) }
-        return track
+            name, room: room, endsUnpublished: endsUnpublished, recorder: recorders.make(for: name, in: room),
+            media: media, signalling: signalling, log: log)
+        let refusal = hosted.add(track) {
+            signalling.addTrack(name, media: track.media, room: room)
+            track.beginRecording()
+        }
+        guard let refusal else { return track }
+        if let recorder = track.linkRecorder { recorders.end(recorder) }
+        throw refuse(refusal)
     }
 
-    /// Removes a track from its room, and notifies its viewers. End its source first. The first track can't be removed.
+    /// Removes a track from its room, notifies its viewers, and ends its recording without waiting for the disk. End
+    /// its source first. The first track can't be removed.
     public func removeTrack(_ name: String, from room: String) {
         let removed = hosted.remove(name, from: room) { signalling.removeTrack(name, room: room) }
-        removed?.stop()
+        if let recorder = removed?.linkRecorder { recorders.end(recorder) }
     }
 }

@@ -83,7 +83,7 @@ final class RoomPublishing: TrackPublishing {
         let key = TrackKey(room: room, track: track)
         do throws(PublishingError) {
             let hosted = try self.hostedTrack(track, in: room)
-            // A viewer that has the turn mustn't get into what the host records or pushes.
+            // A viewer that has the turn mustn't get into what the host pushes, or into another source's recording.
             guard presenter == nil || hosted.endsUnpublished else {
                 throw .taken("the track \(track) isn't one for pages; share under another name")
             }

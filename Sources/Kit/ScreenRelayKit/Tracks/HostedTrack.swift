@@ -34,7 +34,7 @@ public final class HostedTrack: Sendable {
     /// The interface by which the room's signalling reaches the track's pictures.
     let media: TrackMedia
     private let log: EventLog
-    private let recorder = Mutex<LinkRecorder?>(nil)
+    private let recorder: Mutex<LinkRecorder?>
     private let currentTag = Mutex(TrackTag())
     private let currentPublication = Mutex<TrackPublication?>(nil)
     private let claims = Mutex(Claims())
@@ -48,16 +48,19 @@ public final class HostedTrack: Sendable {
     }
 
     /// A track without sources, whose viewers `media` serves. `signalling`, which must be given the track before the
-    /// track gets a source, notifies viewers of the source, its pointer and its sound.
+    /// track gets a source, notifies viewers of the source, its pointer and its sound. `recorder` records the track
+    /// once ``beginRecording()`` has been called.
     init(
-        _ name: String, room: String, endsUnpublished: Bool = false, media: MediaServer, signalling: SignallingServer,
-        log: EventLog, onSourceChange: @escaping @Sendable (SourceState) -> Void = { _ in },
+        _ name: String, room: String, endsUnpublished: Bool = false, recorder: LinkRecorder? = nil, media: MediaServer,
+        signalling: SignallingServer, log: EventLog,
+        onSourceChange: @escaping @Sendable (SourceState) -> Void = { _ in },
         onSoundChange: @escaping @Sendable (SourceState) -> Void = { _ in }
     ) throws(HostError) {
         self.name = name
         self.room = room
         announceTag = { signalling.announce($0, room: room, track: name) }
         self.endsUnpublished = endsUnpublished
+        self.recorder = Mutex(recorder)
         self.log = log
         // The times of pictures and sound have a common origin, so that viewers can keep them together.
         let origin = MonotonicTime.now()
@@ -85,15 +88,16 @@ public final class HostedTrack: Sendable {
         self.media = TrackMedia(source: WatchedSource(video: ingest.hub, audio: sound), ingest: ingest, server: media)
     }
 
-    /// Starts to accept captures over the link. Stopping the returned server ends the link and its recording.
+    /// Starts to accept captures over the link. Stopping the returned server ends the link and the track's recording.
     /// ``ScreenRelayHost/stop()`` waits until the recording has reached its file.
     ///
     /// - Parameters:
     ///   - address: where captures connect, or nil if connected sockets are passed to `adopt`.
     ///   - admission: which captures are accepted over TCP. Without a token, only captures on this machine are.
-    ///   - recording: the path of a new file for the link's messages. The recording counts as a viewer that can't draw
-    ///     the pointer. If the file can't grow any more, that is logged and sharing continues. A recording without any
-    ///     message is removed at the end.
+    ///   - recording: the path of a new file for the link's messages, instead of the file of
+    ///     ``HostConfiguration/recording``. The recording counts as a viewer that can't draw the pointer. If the file
+    ///     can't grow any more, that is logged and sharing continues. A recording without any message is removed at the
+    ///     end.
     ///   - recordingLimit: the largest size of that file in bytes, or nil for no limit. At the limit the recording is
     ///     closed properly, as when the file can't grow.
     /// - Throws: `link` if no capture can connect to `address`, or `recording` if the recording's file can't be
@@ -102,20 +106,30 @@ public final class HostedTrack: Sendable {
         at address: LinkAddress?, admission: LinkAdmission = LinkAdmission(), recording: String? = nil,
         recordingLimit: UInt64? = nil
     ) throws(HostError) -> LinkServer {
-        let recorder = try recording.map { path throws(HostError) in try openRecording(path, recordingLimit) }
-        readers.recordings(recorder == nil ? 0 : 1)
+        let own = try recording.map { path throws(HostError) in try openRecording(path, recordingLimit) }
+        if let own {
+            linkRecorder?.finish()
+            recorder.withLock { $0 = own }
+            beginRecording()
+        }
         do throws(LinkTransportError) {
-            let link = try LinkServer(
+            return try LinkServer(
                 at: address, admission: admission, ingest: ingest, sound: sound,
-                name: "screenrelay \(screenRelayVersion)", recorder: recorder,
-                onRecordingEnd: { [readers] in readers.recordings(0) }, log: log)
-            self.recorder.withLock { $0 = recorder }
-            return link
+                name: "screenrelay \(screenRelayVersion)", recorder: linkRecorder, log: log)
         } catch {
-            readers.recordings(0)
-            recorder?.close()
+            if let own {
+                own.close()
+                recorder.withLock { $0 = nil }
+            }
             throw .link(error)
         }
+    }
+
+    /// Lets the track's recorder, if there is one, count as a viewer. It must be called once signalling has the track.
+    func beginRecording() {
+        guard let recorder = linkRecorder else { return }
+        readers.recordings(1)
+        recorder.attach(to: ingest, sound: sound) { [readers] in readers.recordings(0) }
     }
 
     private func openRecording(_ path: String, _ limit: UInt64?) throws(HostError) -> LinkRecorder {
@@ -126,13 +140,13 @@ public final class HostedTrack: Sendable {
         }
     }
 
-    /// The recorder of the track's link, or nil if it is not recorded.
+    /// The track's recorder, or nil if it is not recorded.
     var linkRecorder: LinkRecorder? { recorder.withLock { $0 } }
 
-    /// The state of the link's recording, also after it has ended. Nil if there is none.
+    /// The state of the track's recording, also after it has ended. Nil if there is none.
     public var recording: RecordingStatus? { linkRecorder?.status }
 
-    /// Makes `track` the source of this track, and records it if the link is recorded. Returns false if this track
+    /// Makes `track` the source of this track, and records it if this track is recorded. Returns false if this track
     /// already has a source.
     public func publish(_ track: CustomVideoTrack) -> Bool {
         track.attach(to: ingest, recorder: linkRecorder)
@@ -203,14 +217,9 @@ public final class HostedTrack: Sendable {
     public var viewers: Int { ingest.hub.viewers }
 
     /// Sets the number of the application's own readers that can't draw the pointer, such as its recordings. Viewers,
-    /// players and the link's recording count by themselves. While there is at least one such reader, the pointer is
+    /// players and the track's recording count by themselves. While there is at least one such reader, the pointer is
     /// drawn into the pictures.
     public func setPlainReaders(_ count: Int) { readers.others(count) }
-
-    /// Waits at most 5 s until the recording has reached its file.
-    func stop() {
-        recorder.withLock { $0 }?.close()
-    }
 
     /// The track's description, in addition to its name.
     public var tag: TrackTag { currentTag.withLock { $0 } }
