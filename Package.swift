@@ -525,8 +525,8 @@ let package = Package(
         tests(
             "CommandsTests",
             [
-                "ByteCoding", "Commands", "CommandLine", "MediaTypes", "OutputLife", "Pushing", "ScreenRelayKit",
-                "TestSupport", "Threading",
+                "ByteCoding", "Commands", "CommandLine", "Ingest", "MediaTypes", "OutputLife", "Pushing",
+                "ScreenRelayKit", "TestSupport", "Threading",
             ]),
         tests("ViewingTests", ["Viewing", "RoomConnections", "H264", "MediaTypes"]),
         tests(

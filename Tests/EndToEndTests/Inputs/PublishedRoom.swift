@@ -63,11 +63,11 @@ final class PublishedRoom {
         try expectPicturesAndTone(in: read)
     }
 
-    /// Ends the host, and expects pictures and a tone in its recording.
-    func expectRecorded() throws {
+    /// Ends the host, and expects pictures and a tone in its recording, or in the one at `path`.
+    func expectRecorded(in path: String? = nil) throws {
         #expect(host.stop() == .exited(0))
         let exported = folder.file("room.mkv")
-        let export = try CommandLineRun(["screenrelay", "export", recording, "-o", exported])
+        let export = try CommandLineRun(["screenrelay", "export", path ?? recording, "-o", exported])
         #expect(export.status == .exited(0), "\(export.errorOutput)")
         try expectPicturesAndTone(in: exported)
     }

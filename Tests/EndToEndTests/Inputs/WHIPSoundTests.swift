@@ -1,5 +1,6 @@
 import BrowserDriver
 import MediaTypes
+import Processes
 import TestSupport
 import Testing
 
@@ -9,10 +10,10 @@ extension EndToEndBesideBrowser {
         "The sound of WHIP publishers",
         .enabled(if: EndToEnd.hasBrowser && PythonClient.isAvailable && FFmpeg.isAvailable))
     struct WHIPSoundTests {
-        private func start(_ client: String, in room: PublishedRoom) throws -> PythonClient {
+        private func start(_ client: String, in room: PublishedRoom, track: String = "") throws -> PythonClient {
             let publisher = try PythonClient(
                 client, in: client == "whip_gstreamer" ? .debian : .rtc,
-                [room.address + "/whip/screen", room.token, "--tone", "440"])
+                [room.address + "/whip/screen" + track, room.token, "--tone", "440"])
             try publisher.event("connected")
             return publisher
         }
@@ -41,6 +42,23 @@ extension EndToEndBesideBrowser {
             try publisher.event("left")
             try room.expectRecorded()
             #expect(viewer.page.consoleErrors.isEmpty, "\(viewer.page.consoleErrors)")
+        }
+
+        @Test("is in a recording of its own, where the publisher has a track of its own", .timeLimit(.minutes(5)))
+        func recordedApart() throws {
+            let room = try PublishedRoom(isRecorded: true)
+            let publisher = try start("whip_publisher", in: room, track: "/camera")
+            let heard = room.folder.file("player.pcm")
+            let words = ["\(room.address)/whep/screen?track=camera", "--token", room.token, "--sound", heard]
+            let player = try PythonClient("whep_player", in: .rtc, words)
+            try player.event("frame")
+            try room.waitForTone(in: heard)
+            let process = ["--pid", "\(room.host.child.processID)"]
+            let status = try CommandLineRun(["screenrelay", "status", "--json"] + process).output
+            let path = try #require(status.firstMatch(of: /"path":"([^"]*room-screen-camera-[^"]*)"/)).output.1
+            try publisher.tell("leave")
+            try publisher.event("left")
+            try room.expectRecorded(in: String(path))
         }
     }
 }

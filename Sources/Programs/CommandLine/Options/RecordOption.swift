@@ -4,7 +4,7 @@ public import RecordingFiles
 public struct RecordOptions: Sendable {
     /// The file to record to, or nil if nothing is recorded.
     public let path: String?
-    /// The file's largest size in bytes, or nil for no limit.
+    /// The largest size of the file in bytes, of a host's files together, or nil for no limit.
     public let limit: UInt64?
 
     /// Reads the options.
@@ -20,6 +20,13 @@ public struct RecordOptions: Sendable {
 
     /// Both options.
     public static let options: [Option] = [.record, .recordLimit]
+
+    /// Both options of a program that may have several tracks.
+    public static let hostOptions: [Option] = [
+        Option.record.adding(
+            "; each further track is recorded beside it, in a file named after room, track and time"),
+        Option.recordLimit.adding("; further tracks' files count too"),
+    ]
 }
 
 extension Option {
@@ -37,6 +44,12 @@ extension Option {
         help: "stop recording (sharing continues) before the file exceeds this size, for example 500M or 2G "
             + "(default: no limit)"
     ).under(.recording)
+
+    fileprivate func adding(_ text: String) -> Option {
+        var option = self
+        option.help += text
+        return option
+    }
 }
 
 extension ExitCode {

@@ -33,8 +33,6 @@ struct StatusReport {
     let capture: CaptureStatistics?
     /// The round-trip time and clock offset of a source that is connected over TCP.
     let timing: SourceTiming?
-    /// The state of the recording.
-    let recording: RecordingStatus?
     /// All tracks of all rooms.
     let tracks: [Track]
     /// The rooms that are locked or have a waiting room.
@@ -53,19 +51,22 @@ struct StatusReport {
         let viewers: Int
         let sound: AudioState
         let listeners: Int
-        let isRecorded: Bool
+        /// The state of the track's recording, if it has one.
+        let recording: RecordingStatus?
         let publication: TrackPublication?
 
         init(_ track: HostedTrack) {
             (room, name, state, viewers) = (track.room, track.name, track.sourceState, track.viewers)
             (sound, listeners) = (track.soundState, track.listeners)
-            isRecorded = track.recording.map { $0.failure == nil } ?? false
+            recording = track.recording
             publication = track.publication
         }
 
         /// The sound in one word: the state announced to viewers, or `idle` if there is neither a listener
         /// nor a recording, so that its source may rest.
         var soundWord: String { sound == .live && listeners == 0 && !isRecorded ? "idle" : sound.rawValue }
+
+        private var isRecorded: Bool { recording.map { $0.failure == nil } ?? false }
     }
 
     init(of host: ScreenRelayHost, process: Int32, _ facts: Control.Facts, _ pushes: [PushReport]) {
@@ -84,7 +85,6 @@ struct StatusReport {
         ignoredLimits = host.ignored(of: host.limits)
         capture = host.firstTrack.captureStatistics
         timing = host.firstTrack.sourceTiming
-        recording = host.firstTrack.recording
         doors = host.roomNames.map { (room: $0, state: host.door(of: $0)) }.filter { $0.state.reason != nil }
         links = host.linksDocument()
         administration = host.administration
@@ -128,7 +128,7 @@ struct StatusReport {
             + [tracks.count > 4 ? "\(tracks.count - 4) more tracks" : nil]
     }
 
-    private func place(of track: Track) -> String { track.room == room ? track.name : "\(track.room)/\(track.name)" }
+    func place(of track: Track) -> String { track.room == room ? track.name : "\(track.room)/\(track.name)" }
 
     /// What publishers send into the first tracks.
     private var publicationParts: [String?] {
@@ -142,7 +142,7 @@ struct StatusReport {
         return [isMuted ? "sound muted" : first, isMicrophoneMuted ? "microphone muted" : nil]
     }
 
-    /// Slow paths, limits, the way from the capture, the recording, the rooms of other servers and the pushes.
+    /// Slow paths, limits, the way from the capture, the recordings, the rooms of other servers and the pushes.
     private var pathParts: [String?] {
         let exceptions = ignoredLimits.isEmpty ? "" : ", but what comes now keeps to its own \(ignoredLimits.text)"
         let servers = (joins?.lines ?? []).prefix(Self.joinLimit) + pushes.map(\.line)
@@ -150,8 +150,7 @@ struct StatusReport {
             lowLayerViewers.text,
             limits == SourceLimits() ? nil : "at most \(limits.text)\(exceptions)",
             timing.map { "capture \($0.roundTrip.inMilliseconds) there and back, clock \($0.clockOffset.signed)" },
-            recording?.text,
-        ] + servers.map(Optional.some)
+        ] + recordingParts + servers.map(Optional.some)
     }
 
     private var linkParts: [String?] {
@@ -253,7 +252,7 @@ struct StatusReport {
         object.add("maxBitsPerSecond", limits.bitRate?.bitsPerSecond)
         object.add("roundTripNanoseconds", timing?.roundTrip.nanoseconds)
         object.add("clockOffsetNanoseconds", timing?.clockOffset.nanoseconds)
-        object.add("recording", recording.map(jsonObject(of:)))
+        object.add("recording", tracks.first?.recording.map(jsonObject(of:)))
         addDoors(to: &object)
         let list = tracks.prefix(Self.trackLimit).map { track in
             JSONObject {
@@ -263,6 +262,7 @@ struct StatusReport {
                 $0.add("viewers", track.viewers)
                 $0.add("sound", track.soundWord)
                 $0.add("listeners", track.listeners)
+                $0.add("recording", track.recording.map(jsonObject(of:)))
                 guard let publication = track.publication else { return }
                 $0.add("publishedOver", publication.transport.rawValue)
                 $0.add("reencoded", publication.isReencoded)
@@ -287,18 +287,8 @@ struct StatusReport {
         return object.text
     }
 
-    private func jsonObject(of recording: RecordingStatus) -> JSONObject {
-        JSONObject {
-            $0.add("path", beginning(of: recording.path))
-            $0.add("messages", recording.counters.messages)
-            $0.add("bytes", recording.counters.fileBytes)
-            $0.add("missingMessages", recording.counters.missingMessages)
-            $0.add("stopped", recording.failure?.cause)
-        }
-    }
-
     /// The beginning of a text, so that the answer stays within its limit however long a window's title is.
-    private func beginning(of text: String) -> String {
+    func beginning(of text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.prefix(256)))
     }
 

@@ -3,7 +3,7 @@ import CommandLine
 extension HostOptions {
     /// All options that `share` and `host` have in common.
     static let all =
-        access.under(.access) + network.under(.network) + RecordOptions.options + SharingNews.options.under(.output)
+        access.under(.access) + network.under(.network) + RecordOptions.hostOptions + SharingNews.options.under(.output)
 
     private static let access =
         reach + AccessOptions.options + administrationOptions + webClients

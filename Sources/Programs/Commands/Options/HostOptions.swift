@@ -17,7 +17,9 @@ enum HostOptions {
     static func configuration(
         _ options: ParsedOptions, sockets: [ListenAddress] = []
     ) throws(UsageError) -> HostConfiguration {
+        let recording = try RecordOptions(options)
         var configuration = HostConfiguration()
+        configuration.recording = recording.path.map { HostRecording(path: $0, limit: recording.limit) }
         configuration.room = try options.required("room", as: .roomName)
         configuration.isOpenToNetwork = options.has("lan")
         configuration.listen = try sockets.isEmpty ? listenAddresses(options) : checkReach(of: sockets, options)
@@ -158,14 +160,15 @@ enum HostOptions {
 
     private static var hasIPv6: Bool { access("/proc/self/net/if_inet6", F_OK) == 0 }
 
-    /// Ends the host: first its viewers, then its recording. Returns the exit code, which changes if the end of the
+    /// Ends the host: first its viewers, then its recordings. Returns the exit code, which changes if the end of a
     /// recording could not be written.
     static func end(_ host: ScreenRelayHost, with code: Int32, _ news: SharingNews) -> Int32 {
         news.ending()
         host.stop()
         var code = code
         // Other failures were reported when they happened, and sharing continued.
-        if let failure = host.firstTrack.recording?.failure, case .stalled = failure {
+        for failure in host.recordings.compactMap(\.failure) {
+            guard case .stalled = failure else { continue }
             let failed = Program.fail("--record: \(failure)", ExitCode(failure.kind))
             if code == ExitCode.success.rawValue { code = failed }
         }

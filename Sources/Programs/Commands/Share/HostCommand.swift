@@ -31,7 +31,7 @@ enum HostCommand {
             + [
                 TrackOption.option, SourceOption.option, SourceOption.anyCertificate,
             ].under(.source) + TagOption.options
-            + HostOptions.all.map(recordingOne) + PushOption.options
+            + HostOptions.all + PushOption.options
             + [JoinOption.option.under(.pushing), EventLog.option(default: .warning)],
         examples: [
             Example("screenrelay host --link unix:s.sock", "Waits for 'screenrelay capture --link unix:s.sock'."),
@@ -45,13 +45,6 @@ enum HostCommand {
             Example("screenrelay host --record fault.srr", "Also records the session, for 'screenrelay replay'."),
         ], alternatives: HostOptions.alternatives)
 
-    private static func recordingOne(_ option: Option) -> Option {
-        guard option.long == Option.record.long else { return option }
-        var option = option
-        option.help += "; records only the first track, of --link or --source, not of --track"
-        return option
-    }
-
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
         let sockets = try ServiceSockets(options)
         let address: LinkAddress? = if let link = sockets.link { link } else { try options.link() }
@@ -63,7 +56,6 @@ enum HostCommand {
         let pushing = try PushOption(options)
         let joining = try JoinOption(options)
         let sourcing = try SourceOption(options)
-        let recording = try RecordOptions(options)
         var configuration = try HostOptions.configuration(options, sockets: sockets.http)
         for track in tracks {
             guard let name = track.room, name != room else { continue }
@@ -89,9 +81,7 @@ enum HostCommand {
             defer { host.stop() }
             end.pauseToggles { host.togglePause() }
             AccessOptions.warn(of: configuration.certificate, log)
-            let link = try host.firstTrack.openLink(
-                at: address ?? .standard(), admission: admission, recording: recording.path,
-                recordingLimit: recording.limit)
+            let link = try host.firstTrack.openLink(at: address ?? .standard(), admission: admission)
             // If port 0 was given, this has the actual port.
             let place = link.address ?? address ?? .standard()
             var links = [link]

@@ -32,7 +32,6 @@ enum ShareCommand {
 
     static func run(_ options: ParsedOptions) throws(UsageError) -> Int32 {
         MessageMemory.keep()
-        let recording = try RecordOptions(options)
         let verbosity: CaptureVerbosity = try options.required("log", as: .choice)
         var capture = try CaptureOptions(options)
         if options.wantsList {
@@ -95,8 +94,8 @@ enum ShareCommand {
             defer { servers.stop() }
             let extraLines = servers.lines + HostOptions.networkLines(of: host, options)
             let plan = Plan(
-                shared: shared, audience: HostOptions.audience(options), captureLimits: limits, recording: recording,
-                sound: sound, pushing: pushing, joining: joining)
+                shared: shared, audience: HostOptions.audience(options), captureLimits: limits, sound: sound,
+                pushing: pushing, joining: joining)
             let code = try share(plan, with: host, until: end, news, extraLines: extraLines, log) {
                 (link) throws(HostError) in
                 try CaptureSupervisor(
@@ -118,7 +117,6 @@ enum ShareCommand {
         let audience: String
         /// The limits that the capture is started with.
         let captureLimits: SourceLimits
-        let recording: RecordOptions
         let sound: SoundOption
         let pushing: PushOption
         let joining: JoinOption
@@ -137,8 +135,7 @@ enum ShareCommand {
             activity: "sharing \(plan.shared)", captureLimits: plan.captureLimits, joins: joins)
         let control = Control.serve(host, end, news, pushes, facts, log: log)
         defer { control?.stop() }
-        let link = try host.firstTrack.openLink(
-            at: nil, recording: plan.recording.path, recordingLimit: plan.recording.limit)
+        let link = try host.firstTrack.openLink(at: nil)
         defer { link.stop() }
         let supervisor = try supervise(link)
         defer { supervisor.stop() }
