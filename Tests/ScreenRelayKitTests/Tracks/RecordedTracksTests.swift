@@ -231,6 +231,8 @@ struct RecordedTracksTests {
         let sources = [source(), source()]
         #expect(host.firstTrack.publish(sources[0]) && second.publish(sources[1]))
         let reader = host.firstTrack.ingest.hub.subscribe {}
+        let path = try #require(second.recording?.path)
+        try eventually("the second file", holds: { (try? fileBytes(path).isEmpty) == false })
         sources[0].write(frame(200_000))
         try eventually("the disk to be full", holds: { host.firstTrack.recording?.failure != nil })
         try eventually("no recording to be counted", holds: { host.firstTrack.readers.count == 0 })
@@ -238,7 +240,7 @@ struct RecordedTracksTests {
         #expect(reader.take().count == 11)
         for _ in 0..<10 { sources[1].write(frame()) }
         let sent = [[UInt8]](repeating: frame().bytes, count: 10).flatMap { $0 }
-        try eventually("the second recording", holds: { media(of: 0, in: messages(second.recording?.path)) == sent })
+        try eventually("the second recording", holds: { media(of: 0, in: messages(path)) == sent })
         #expect(second.recording?.failure == nil && second.readers.count == 1)
         let told = lines.withLock { $0.filter { $0.hasPrefix("--record: ") } }
         #expect(told.count == 1 && told[0].contains("the disk is full: '\(disk.path)/talk.srr'"), "\(told)")

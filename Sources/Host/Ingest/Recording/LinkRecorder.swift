@@ -26,14 +26,17 @@ public final class LinkRecorder: Sendable {
             var onRoom: @Sendable () -> Void = {}
             var onGap: @Sendable () -> Void = {}
             var onStop: @Sendable () -> Void = {}
+            /// Whether recording has stopped by itself, or was finished.
+            var hasStopped = false
         }
 
         let value = Mutex(Value())
 
-        /// Calls `onStop`, but only the first time.
+        /// Calls `onStop`, but only once after it was set.
         func stopped() {
             let onStop = value.withLock { value in
                 defer { value.onStop = {} }
+                value.hasStopped = true
                 return value.onStop
             }
             onStop()
@@ -106,15 +109,15 @@ public final class LinkRecorder: Sendable {
     ///   - onEnd: called once, when it doesn't count any more, on any thread; must not block.
     public func attach(to ingest: TrackIngest, sound: TrackHub, onEnd: @escaping @Sendable () -> Void = {}) {
         Self.setRecorded(true, ingest, sound)
-        listeners.value.withLock { value in
+        let hasStopped = listeners.value.withLock { value in
             value.onGap = { [weak ingest] in ingest?.hub.requestKeyFrame(now: MonotonicTime.now()) }
             value.onStop = { [weak ingest, weak sound] in
                 Self.setRecorded(false, ingest, sound)
                 onEnd()
             }
+            return value.hasStopped
         }
-        // It may have stopped before.
-        if !isRecording { listeners.stopped() }
+        if hasStopped { listeners.stopped() }
     }
 
     private static func setRecorded(_ isRecorded: Bool, _ ingest: TrackIngest?, _ sound: TrackHub?) {

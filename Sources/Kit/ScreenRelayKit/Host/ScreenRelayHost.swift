@@ -265,13 +265,13 @@ extension ScreenRelayHost {
         let track = try HostedTrack(
             name, room: room, endsUnpublished: endsUnpublished, recorder: recorders.make(for: name, in: room),
             media: media, signalling: signalling, log: log)
-        let refusal = hosted.add(track) {
-            signalling.addTrack(name, media: track.media, room: room)
-            track.beginRecording()
+        let refusal = hosted.add(track) { signalling.addTrack(name, media: track.media, room: room) }
+        if let refusal {
+            if let recorder = track.linkRecorder { recorders.end(recorder) }
+            throw refuse(refusal)
         }
-        guard let refusal else { return track }
-        if let recorder = track.linkRecorder { recorders.end(recorder) }
-        throw refuse(refusal)
+        track.beginRecording()
+        return track
     }
 
     /// Removes a track from its room, notifies its viewers, and ends its recording without waiting for the disk. End

@@ -55,12 +55,11 @@ final class TrackRecorders: Sendable {
     /// Has the rest of a removed track's file written, without waiting for that.
     func end(_ recorder: LinkRecorder) {
         recorder.finish()
-        // Those that are done are released after the lock.
-        _ = state.withLock { state in
-            let done = state.ending.filter(\.isOver)
-            state.ending.removeAll(where: \.isOver)
+        // Asked and released outside of the lock, since each has a lock of its own.
+        let done = ending.filter(\.isOver)
+        state.withLock { state in
+            state.ending.removeAll { former in done.contains { $0 === former } }
             state.ending.append(recorder)
-            return done
         }
     }
 
