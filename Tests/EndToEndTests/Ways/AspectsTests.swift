@@ -239,6 +239,7 @@ extension EndToEndBesideBrowser {
             run.attempt(.page) { _ = try run.page?.viewer.page.waitUntil("!screenRelay.isByWebSocket") }
             var tracks = Dictionary(uniqueKeysWithValues: WayOut.allCases.map { ($0, "no (8)") })
             tracks[.page] = "`BrowserTracksTests`"
+            tracks[.recording] = "`SeveralRecordingsTests`"
             for way in [WayOut.whep, .webSocket] {
                 run.attempt(way) {
                     try eventually("the second track's frames and tone") {
