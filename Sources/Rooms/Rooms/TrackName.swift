@@ -44,7 +44,8 @@ public enum MemberName {
         return name.isEmpty ? nil : String(name)
     }
 
-    private static func isShown(_ scalar: Unicode.Scalar) -> Bool {
+    /// Whether a scalar is visible, or joins visible ones, and doesn't change the text direction.
+    static func isShown(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         // Joiners are used in emoji and in the words of many languages.
         case .format: scalar.value == 0x200C || scalar.value == 0x200D

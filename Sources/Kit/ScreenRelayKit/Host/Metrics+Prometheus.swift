@@ -99,6 +99,9 @@ extension Metrics {
         text.add(
             "dropped_points_total", "counter", "Positions that pages sent too often, of viewers who point.",
             droppedPoints)
+        text.add(
+            "dropped_chat_messages_total", "counter", "Chat messages that viewers sent too often.",
+            droppedChatMessages)
         text.begin("path_bytes_per_second", "histogram", "Estimated rates of viewers' paths, sampled once per second.")
         text.add(
             buckets: sent.estimates.buckets.map { (Double($0.bound.bitsPerSecond) / 8, $0.count) },

@@ -36,6 +36,8 @@ public struct Metrics: Sendable {
     public var mediaLag = Interval.zero
     /// Messages of viewers who point that were dropped, because they sent too many.
     public var droppedPoints = 0
+    /// Chat messages that were refused, because their viewers or their rooms sent too many.
+    public var droppedChatMessages = 0
     /// Whether all media threads are overloaded: sources make fewer frames, and new viewers are refused.
     public var isOverloaded = false
 
@@ -111,6 +113,7 @@ extension ScreenRelayHost {
         metrics.sessions.connecting = statistics.count - metrics.sessions.connected
         metrics.sent = mediaTotals
         metrics.droppedPoints = signalling.droppedPoints
+        metrics.droppedChatMessages = signalling.droppedChatMessages
         (metrics.mediaLag, metrics.isOverloaded) = mediaLoad
         return metrics
     }

@@ -17,6 +17,12 @@ extension ScreenRelayHost {
     /// Allows viewers in all rooms to point at the pictures, or forbids it and removes their dots.
     public func allowPointing(_ isAllowed: Bool) { signalling.allowPointing(isAllowed) }
 
+    /// Whether viewers with a name may write in the chat. At first they may.
+    public var allowsChat: Bool { signalling.allowsChat }
+
+    /// Allows viewers in all rooms to write in the chat, or forbids it and deletes all messages.
+    public func allowChat(_ isAllowed: Bool) { signalling.allowChat(isAllowed) }
+
     /// The part of `limits` that no source keeps to: publishers, and a `Pull` that passes frames on, ignore limits.
     /// Empty while there is no source.
     public func ignored(of limits: SourceLimits) -> SourceOrders {

@@ -49,6 +49,7 @@ public final class ScreenRelayHost: Sendable {
     ///   - log: gets the host's log messages.
     ///   - onSourceChange: called when the first track's source changes its state, on the source's thread.
     ///   - onVisit: called when a participant enters or leaves a room, on the signalling thread.
+    ///   - onChat: called when a viewer has written in the chat, on the signalling thread.
     ///   - onExpiry: called with a room's name when its links have expired, on the signalling thread.
     ///
     /// The closures must not block. Throws ``HostError`` if HTTP can't listen, if the media port can't be used, if the
@@ -57,6 +58,7 @@ public final class ScreenRelayHost: Sendable {
         _ configuration: HostConfiguration, log: EventLog = .silent,
         onSourceChange: @escaping @Sendable (SourceState) -> Void = { _ in },
         onVisit: @escaping @Sendable (RoomNews) -> Void = { _ in },
+        onChat: @escaping @Sendable (ChatNews) -> Void = { _ in },
         onExpiry: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(HostError) {
         current = Mutex(Access(configuration: configuration))
@@ -90,6 +92,7 @@ public final class ScreenRelayHost: Sendable {
         signallingConfiguration.log = { log.info($0) }
         signallingConfiguration.warn = { log.warning($0) }
         signallingConfiguration.onEvent = onVisit
+        signallingConfiguration.onChat = onChat
         signallingConfiguration.onExpiry = onExpiry
         signallingConfiguration.commands = commands
         signallingConfiguration.metrics = metricsText

@@ -137,9 +137,9 @@ extension Control {
                 throw UsageError("--for: only 'present allow WHO' uses it")
             }
             return .present(decision, options.operands[1], seconds: limit.map { Int($0.components.seconds) })
-        case "pointing":
+        case "pointing", "chat":
             guard let command = ControlCommand(line: ([name] + options.operands).joined(separator: " ")) else {
-                throw UsageError("pointing: write 'on' or 'off'")
+                throw UsageError("\(name): write 'on' or 'off'")
             }
             return command
         case PushCommand.command.name: return .push(try PushCommand.order(options))

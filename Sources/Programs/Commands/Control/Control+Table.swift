@@ -92,8 +92,11 @@ extension Control {
             ]),
         command(
             "pointing", "Allows viewers to point at the picture with a dot that all others see, or forbids it.",
-            operands: Operands(name: "STATE", count: 1...1, help: "'on' or 'off'", choices: ["on", "off"]),
+            operands: state,
             examples: [Example("screenrelay pointing off", "Removes all dots and lines, and the viewers' buttons.")]),
+        command(
+            "chat", "Allows viewers to write in the chat, or forbids it and deletes its messages.", operands: state,
+            examples: [Example("screenrelay chat off", "Deletes all messages, and removes the chat from the pages.")]),
         command(
             "lock", "Locks the room of a running share or host: no one else gets in, and those who are there stay.",
             operands: room,
@@ -110,6 +113,8 @@ extension Control {
             examples: [Example("screenrelay refuse Ann", "Refuses Ann.")]),
         PushCommand.command,
     ]
+
+    private static let state = Operands(name: "STATE", count: 1...1, help: "'on' or 'off'", choices: ["on", "off"])
 
     private static let room = Operands(
         name: "ROOM", count: 0...1, help: "the room's name; without it, all rooms of the share or host")

@@ -10,8 +10,8 @@ import Threading
 import TrackHub
 
 /// `screenrelay pause`, `resume`, `mute`, `unmute`, `rate`, `sharpen`, `stop`, `status`, `rooms`, `link`, `remove`,
-/// `present`, `pointing`, `lock`, `unlock`, `admit`, `refuse` and `push`: the commands for a running share or host, and the
-/// server in it that answers them.
+/// `present`, `pointing`, `chat`, `lock`, `unlock`, `admit`, `refuse` and `push`: the commands for a running share or host,
+/// and the server in it that answers them.
 enum Control {
     /// Facts that the program knows and its host doesn't.
     struct Facts {
@@ -102,7 +102,10 @@ enum Control {
                 ? .done("done") : .refused("no one called '\(id)' \(wanted)")
         case .pointing(let isAllowed):
             host.allowPointing(isAllowed)
-            return .done("pointing \(isAllowed ? "on" : "off")")
+            return .done(command.line)
+        case .chat(let isAllowed):
+            host.allowChat(isAllowed)
+            return .done(command.line)
         case .lock(let isLocked, let room):
             return host.lock(isLocked, room: room)
                 ? .done(isLocked ? "locked" : "unlocked") : .refused("no room is called '\(room ?? "")'", .missing)

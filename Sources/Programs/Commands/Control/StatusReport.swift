@@ -24,6 +24,8 @@ struct StatusReport {
     let isMicrophoneMuted: Bool
     /// Whether viewers may point at the pictures.
     let allowsPointing: Bool
+    /// Whether viewers may write in the chat.
+    let allowsChat: Bool
     /// The viewers whose paths can't carry all pictures.
     let lowLayerViewers: LowLayerViewers
     let metrics: Metrics
@@ -79,6 +81,7 @@ struct StatusReport {
         isMuted = host.isMuted
         isMicrophoneMuted = host.isMicrophoneMuted
         allowsPointing = host.allowsPointing
+        allowsChat = host.allowsChat
         lowLayerViewers = LowLayerViewers(in: host.statistics)
         metrics = host.metrics
         limits = host.limits
@@ -99,8 +102,8 @@ struct StatusReport {
     /// The status in one line: parts with `; ` between them (Protocol/control.md). The capture's part comes last.
     var line: String {
         let parts =
-            stateParts + publicationParts + soundParts + [allowsPointing ? nil : "pointing off"] + pathParts + doorParts
-            + linkParts
+            stateParts + publicationParts + soundParts
+            + [allowsPointing ? nil : "pointing off", allowsChat ? nil : "chat off"] + pathParts + doorParts + linkParts
             + [administrationPart, mediaPart, delayPart, capturePart]
         return parts.compactMap { $0 }.joined(separator: "; ")
     }
@@ -233,6 +236,7 @@ struct StatusReport {
         object.add("muted", isMuted)
         object.add("microphoneMuted", isMicrophoneMuted)
         object.add("pointing", allowsPointing)
+        object.add("chat", allowsChat)
         object.add("narrowViewers", lowLayerViewers.count)
         object.add("tcpViewers", metrics.tcpViewers)
         object.add("mediaLagNanoseconds", metrics.mediaLag.nanoseconds)

@@ -77,7 +77,7 @@ enum HostCommand {
             if address == nil { try prepareOwnFolder() }
             let host = try ScreenRelayHost(
                 configuration, log: log, onSourceChange: { news.tell($0, room: room) }, onVisit: { news.tell($0) },
-                onExpiry: { news.tellExpiry(of: $0) })
+                onChat: { news.tell($0) }, onExpiry: { news.tellExpiry(of: $0) })
             defer { host.stop() }
             end.pauseToggles { host.togglePause() }
             AccessOptions.warn(of: configuration.certificate, log)

@@ -78,7 +78,7 @@ enum ShareCommand {
                     case .live, .paused: end.becameReady()
                     case .waiting, .gone: break
                     }
-                }, onVisit: { news.tell($0) }, onExpiry: { news.tellExpiry(of: $0) })
+                }, onVisit: { news.tell($0) }, onChat: { news.tell($0) }, onExpiry: { news.tellExpiry(of: $0) })
             defer { host.stop() }
             if let problem = tags.apply(to: host) { return Program.fail(problem, .usage) }
             end.pauseToggles { host.togglePause() }

@@ -15,8 +15,8 @@ final class SharingNews: Sendable {
         Option(
             long: "json",
             help:
-                "for programs: print one JSON object per line, with the event started, knocked, came, left, state, "
-                + "sound, expired, push, join, missing or ended (Protocol/control.md)"),
+                "for programs: print one JSON object per line, with the event started, knocked, came, left, chat, "
+                + "state, sound, expired, push, join, missing or ended (Protocol/control.md)"),
         Option(long: "qr", help: "always print the invite link as a QR code"),
         Option(
             long: "no-qr",
@@ -128,6 +128,17 @@ final class SharingNews: Sendable {
             state.watching[news.room] = watching.isEmpty ? nil : watching
             tell(json(news, watching.count), orText: text(news, watching.count), &state)
         }
+    }
+
+    /// Reports to programs that a viewer has written in the chat. Any thread; doesn't block.
+    func tell(_ news: ChatNews) {
+        let event = Self.event("chat") {
+            $0.add("room", news.room)
+            $0.add("id", news.id)
+            $0.add("name", news.name)
+            $0.add("text", news.text)
+        }
+        state.withLock { tell(event, orText: nil, &$0) }
     }
 
     /// Reports that a track's source changed its state. Any thread; doesn't block.

@@ -22,6 +22,8 @@ struct CommandRoute {
         "sharpen": CommandRoute(method: "POST", command: .sharpen),
         "pointing-on": CommandRoute(method: "POST", command: .pointing(true)),
         "pointing-off": CommandRoute(method: "POST", command: .pointing(false)),
+        "chat-on": CommandRoute(method: "POST", command: .chat(true)),
+        "chat-off": CommandRoute(method: "POST", command: .chat(false)),
         "stop": CommandRoute(method: "POST", command: .stop),
         "rate": CommandRoute(method: "POST", command: nil),
     ]

@@ -32,6 +32,8 @@ public enum ControlCommand: Hashable, Sendable {
     case present(TurnDecision, String, seconds: Int? = nil)
     /// Allow viewers to point at the pictures, or forbid it.
     case pointing(Bool)
+    /// Allow viewers to write in the chat, or forbid it and forget all messages.
+    case chat(Bool)
     /// Lock the room of this name, so that newcomers are refused, or unlock it; all rooms if the name is nil.
     case lock(Bool, room: String?)
     /// Decide about the client with this identifier, which waits to be let in, or about all of them if it is nil.
@@ -83,7 +85,8 @@ extension ControlCommand {
     package static let usage =
         "pause, resume, mute, mute mic, unmute, unmute mic, stop, status, status json, sharpen, rate fps=N bitrate=N, "
         + "rooms, link, remove ID, present allow ID SECONDS, present decline ID, present end ID, "
-        + "pointing on, pointing off, lock ROOM, unlock ROOM, admit ID, admit all, refuse ID, refuse all, "
+        + "pointing on, pointing off, chat on, chat off, lock ROOM, unlock ROOM, "
+        + "admit ID, admit all, refuse ID, refuse all, "
         + "push list, push add URL PRESET, push stop N, push restart N, push reload N PRESET"
 
     /// Parses a line of the control socket, without its line feed. Nil if it is not a command.
@@ -111,6 +114,8 @@ extension ControlCommand {
             self = .present(.allow, String(words[2]), seconds: seconds)
         case "pointing" where words.count == 2 && (words[1] == "on" || words[1] == "off"):
             self = .pointing(words[1] == "on")
+        case "chat" where words.count == 2 && (words[1] == "on" || words[1] == "off"):
+            self = .chat(words[1] == "on")
         case "lock" where words.count == 1, "unlock" where words.count == 1:
             self = .lock(words[0] == "lock", room: nil)
         case "lock" where words.count == 2 && !words[1].isEmpty, "unlock" where words.count == 2 && !words[1].isEmpty:
@@ -148,6 +153,7 @@ extension ControlCommand {
         case .present(let decision, let member, let seconds):
             "present \(decision.rawValue) \(member)" + (seconds.map { " \($0)" } ?? "")
         case .pointing(let isAllowed): "pointing \(isAllowed ? "on" : "off")"
+        case .chat(let isAllowed): "chat \(isAllowed ? "on" : "off")"
         case .lock(let isLocked, let room): (isLocked ? "lock" : "unlock") + (room.map { " \($0)" } ?? "")
         case .entry(let decision, let client): "\(decision.rawValue) \(client ?? "all")"
         case .push(let order): "push \(order.words)"

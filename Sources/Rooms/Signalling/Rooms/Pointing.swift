@@ -3,16 +3,6 @@ import MediaTypes
 import Rooms
 import Synchronization
 
-/// Whether viewers may point, and how many of their messages were dropped, for readers on any thread.
-final class PointingState: Sendable {
-    /// Whether the host's user allows pointing.
-    let isAllowed: Atomic<Bool>
-    /// The number of messages that were dropped because their members sent too many.
-    let dropped = Atomic<Int>(0)
-
-    init(isAllowed: Bool) { self.isAllowed = Atomic(isAllowed) }
-}
-
 /// The dots with which viewers point at the pictures, and the lines that they draw: passes the latest place of each
 /// member, and what it has drawn, on to the other viewers of its room.
 ///
@@ -34,7 +24,7 @@ final class Pointing {
     private static let messageSize = 1024
 
     private let rooms: HostRooms
-    private let state: PointingState
+    private let state: ViewerPermission
     private let context: OpaquePointer
     /// Whether pages have been told that their users may point.
     private(set) var isAllowed: Bool
@@ -44,7 +34,7 @@ final class Pointing {
     private var timer: EventSource?
     private var isTelling = false
 
-    init(rooms: HostRooms, state: PointingState, on context: OpaquePointer) {
+    init(rooms: HostRooms, state: ViewerPermission, on context: OpaquePointer) {
         (self.rooms, self.state, self.context) = (rooms, state, context)
         isAllowed = state.isAllowed.load(ordering: .relaxed)
     }

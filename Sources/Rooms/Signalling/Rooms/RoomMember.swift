@@ -36,6 +36,11 @@ final class RoomMember {
     /// How many messages about pointing it may still send, and how many surplus ones.
     var points = Pointing.perSecond
     var surplusPoints = Pointing.surplusPerSecond
+    /// How many chat messages it may still write, and how often it may still ask for earlier ones.
+    var chatMessages = Chat.messagesPerMember
+    var chatRequests = Chat.requestsPerMember
+    /// The number of the last message of its room's chat that it was sent, or that it needn't be sent.
+    var chatHeard = 0
     /// Whether its last `__join` contained a password.
     var gavePassword = false
     /// Its media sessions, at most one for each track.

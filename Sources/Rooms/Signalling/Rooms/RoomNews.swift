@@ -16,6 +16,18 @@ public struct RoomNews: Sendable, Equatable {
     public var who: Participant
 }
 
+/// The event that a viewer has written a message in its room's chat.
+public struct ChatNews: Sendable, Equatable {
+    /// The room's name.
+    public var room: String
+    /// The viewer's identifier, as in ``Participant/id``.
+    public var id: String
+    /// The name that the viewer has chosen.
+    public var name: String
+    /// The message: at most 500 characters in one or several lines, without other control characters.
+    public var text: String
+}
+
 /// A participant of a room, over any protocol.
 public struct Participant: Sendable, Equatable {
     /// The protocol or program that the participant uses.

@@ -51,6 +51,8 @@ public struct SignallingConfiguration: Sendable {
     public var warn: @Sendable (String) -> Void = { _ in }
     /// Called when a participant has joined or left a room, on the signalling thread. It must not block.
     public var onEvent: @Sendable (RoomNews) -> Void = { _ in }
+    /// Called when a viewer has written in the chat, on the signalling thread. It must not block.
+    public var onChat: @Sendable (ChatNews) -> Void = { _ in }
     /// Called once with the name of a room whose links have expired, on the signalling thread. It must not block.
     public var onExpiry: @Sendable (String) -> Void = { _ in }
     /// Answers the commands of `/api`.

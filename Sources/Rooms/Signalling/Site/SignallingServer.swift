@@ -26,7 +26,8 @@ public final class SignallingServer: Sendable {
     private let audience = Audience()
     private let doors: DoorBoard
     private let pointers = PointerBoard()
-    private let pointing = PointingState(isAllowed: true)
+    let pointing = ViewerPermission(isAllowed: true)
+    let chat = ViewerPermission(isAllowed: true)
     private let state = RankedMutex(State.new([]), .signallingServer)
 
     /// Creates a server; `start` makes it listen.
@@ -52,10 +53,10 @@ public final class SignallingServer: Sendable {
                 for address in configuration.listen { listeners.append(try ListeningSocket(address)) }
                 let sockets = listeners
                 let thread = SiteThread(name: "signalling") {
-                    [configuration, audience, pointing, doors] thread, context in
+                    [configuration, audience, pointing, chat, doors] thread, context in
                     Site(
-                        configuration, listeners: sockets, audience: audience, pointing: pointing, doorBoard: doors,
-                        thread: thread, context: context)
+                        configuration, listeners: sockets, audience: audience, pointing: pointing, chat: chat,
+                        doorBoard: doors, thread: thread, context: context)
                 }
                 for item in work { thread.post(item) }
                 state = .running(Running(thread: thread, addresses: sockets.map(\.address)))
@@ -161,18 +162,6 @@ public final class SignallingServer: Sendable {
         running.thread.post { completion($0.presenters.decide(decision, of: MemberID(id), until: end)) }
     }
 
-    /// Whether viewers with a name may point at the pictures with a dot that the other viewers see. At first they may.
-    public var allowsPointing: Bool { pointing.isAllowed.load(ordering: .relaxed) }
-
-    /// Allows viewers to point at the pictures, or forbids it and removes all dots. Pages are notified.
-    public func allowPointing(_ isAllowed: Bool) {
-        pointing.isAllowed.store(isAllowed, ordering: .relaxed)
-        post { $0.pointing.update() }
-    }
-
-    /// How many messages of viewers who point have been dropped so far, because they sent too many.
-    public var droppedPoints: Int { pointing.dropped.load(ordering: .relaxed) }
-
     /// Locks a room, so that newcomers are refused, or unlocks it; all rooms if `room` is nil. Calls `completion` on the
     /// signalling thread with false, and does nothing else, if there is no such room.
     public func lock(_ isLocked: Bool, room: String?, completion: @escaping @Sendable (Bool) -> Void = { _ in }) {
@@ -229,7 +218,7 @@ public final class SignallingServer: Sendable {
     }
 
     /// Has the site's thread do `work`, once it runs.
-    private func post(_ work: @escaping SiteThread.Work) {
+    func post(_ work: @escaping SiteThread.Work) {
         let thread = state.withLock { state -> SiteThread? in
             switch state {
             case .new(let earlier):

@@ -12,6 +12,7 @@ final class Site {
     let presence: RoomPresence
     let presenters: Presenters
     let pointing: Pointing
+    let chat: Chat
     let doors: Doors
     let sessionEnds: SessionEnds
     let frames: FrameStreams
@@ -41,7 +42,8 @@ final class Site {
 
     init(
         _ configuration: SignallingConfiguration, listeners: [ListeningSocket], audience: Audience,
-        pointing state: PointingState, doorBoard: DoorBoard, thread: SiteThread, context: OpaquePointer
+        pointing mayPoint: ViewerPermission, chat mayWrite: ViewerPermission, doorBoard: DoorBoard, thread: SiteThread,
+        context: OpaquePointer
     ) {
         self.thread = thread
         self.context = context
@@ -61,7 +63,8 @@ final class Site {
         let presence = RoomPresence(
             configuration, rooms: rooms, pointers: pointers, doors: doors, audience: audience, log: log, on: context)
         let presenters = Presenters(configuration, rooms: rooms, log: log)
-        pointing = Pointing(rooms: rooms, state: state, on: context)
+        pointing = Pointing(rooms: rooms, state: mayPoint, on: context)
+        chat = Chat(configuration, rooms: rooms, state: mayWrite, on: context)
         let sessionEnds = SessionEnds { work in thread.post { work($0.sessionEnds) } }
         frames = FrameStreams(rooms: rooms, sessionEnds: sessionEnds) { work in thread.post { work($0.frames) } }
         func endpoint(for service: Endpoint.Service) -> Endpoint {
@@ -76,8 +79,8 @@ final class Site {
         }
         skyRTC = SkyRTCRooms(
             configuration, rooms: rooms, admission: admission, pointers: pointers, presence: presence,
-            sessionEnds: sessionEnds, frames: frames, presenters: presenters, pointing: pointing, doors: doors, log: log
-        )
+            sessionEnds: sessionEnds, frames: frames, presenters: presenters, pointing: pointing, chat: chat, doors: doors,
+            log: log)
         socketIOClients = SocketIOClients(
             configuration, rooms: rooms, admission: admission, doors: doors, pointers: pointers, presence: presence,
             sessionEnds: sessionEnds, log: log)
@@ -112,6 +115,7 @@ final class Site {
         front.stop()
         pointers.stop()
         pointing.stop()
+        chat.stop()
         presence.stop()
         var rounds = 0
         ticking = EventSource.timer(every: .milliseconds(10), on: context, of: self) { site in

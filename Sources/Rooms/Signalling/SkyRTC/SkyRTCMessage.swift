@@ -101,6 +101,13 @@ package struct SkyRTCMessage: Decodable {
         return .show(place, path: data.path?.steps ?? [], data.trackName)
     }
 
+    /// The message's request about the chat; nil for any other message.
+    var chatRequest: ChatRequest? {
+        guard ["__chat", "_chat"].contains(eventName), let data else { return nil }
+        if let text = data.message { return .write(text, number: data.number) }
+        return data.after.map { .read(after: $0) }
+    }
+
     /// The secret of a `__join` that the member had during its visit before this one; nil if there is none.
     var formerVisit: String? { data?.former }
 
@@ -156,6 +163,8 @@ package struct SkyRTCMessage: Decodable {
         let action: String?
         let x: Double?
         let y: Double?
+        let message: String?
+        let after: Int?
         /// Whether there is an `x` or a `y`, even of a wrong type.
         let hasPlace: Bool
         let path: PenPath?
@@ -166,8 +175,9 @@ package struct SkyRTCMessage: Decodable {
 
         enum CodingKeys: String, CodingKey {
             case room, role, password, socketId, sdp, candidate, label, id, sdpMLineIndex, sdpMid, name, track, t,
-                delay, number, connections, you, action, x, y, path, former
+                delay, number, connections, you, action, x, y, path, former, after
             case isOn = "on"
+            case message = "text"
             case resumption = "resume"
         }
 
@@ -198,6 +208,8 @@ package struct SkyRTCMessage: Decodable {
             stamp = try? container.decodeIfPresent(Double.self, forKey: .t)
             x = try? container.decodeIfPresent(Double.self, forKey: .x)
             y = try? container.decodeIfPresent(Double.self, forKey: .y)
+            message = container.text(.message)
+            after = container.number(.after)
             hasPlace = container.contains(.x) || container.contains(.y)
             path = try? container.decodeIfPresent(PenPath.self, forKey: .path)
             hasPath = container.contains(.path)

@@ -46,6 +46,11 @@ struct SkyRTCReply: Encodable {
         var x: Double?
         var y: Double?
         var path: [PicturePlace?]?
+        var number: Int?
+        var last: Int?
+        var kept: Int?
+        var messages: [ChatMessage]?
+        var chat: ChatSummary?
     }
 
     private struct Description: Encodable {
@@ -77,10 +82,12 @@ struct SkyRTCReply: Encodable {
     /// Creates a message of a room. The other values are for `_peers`: `tracks` are the tracks that a newcomer can
     /// watch, `page` is the version of our page, `iceServers` are the servers by which it may reach the others,
     /// `resumption` is the secret of a viewer who breaks off, `watching` are the tracks of which one who has gone on
-    /// still has a session, `turn` is a viewer's turn to present, and `pointing` is whether viewers may point.
+    /// still has a session, `turn` is a viewer's turn to present, `pointing` is whether viewers may point, and `chat` is
+    /// the state of the chat, if viewers may write.
     init(
         _ message: RoomMessage, tracks: [TrackSummary] = [], page: String? = nil, iceServers: [ClientICEServer] = [],
-        resumption: String? = nil, watching: [TrackName]? = nil, turn: TurnReport? = nil, pointing: Bool = false
+        resumption: String? = nil, watching: [TrackName]? = nil, turn: TurnReport? = nil, pointing: Bool = false,
+        chat: ChatSummary? = nil
     ) {
         (eventName, data) =
             switch message {
@@ -91,7 +98,8 @@ struct SkyRTCReply: Encodable {
                         connections: .identifiers(connections.map(\.text)), you: you.text, host: host.text,
                         tracks: tracks, page: page, resume: resumption, watching: watching?.map(\.text),
                         iceServers: iceServers.isEmpty ? nil : iceServers, turn: turn?.word,
-                        turnLeft: turn?.secondsLeft, turnWait: turn?.secondsToWait, pointing: pointing ? true : nil)
+                        turnLeft: turn?.secondsLeft, turnWait: turn?.secondsToWait, pointing: pointing ? true : nil,
+                        chat: chat)
                 )
             case .newPeer(let peer, let name): ("_new_peer", Payload(socketId: peer.text, name: name))
             case .removePeer(let peer): ("_remove_peer", Payload(socketId: peer.text))
@@ -195,6 +203,18 @@ struct SkyRTCReply: Encodable {
         data = Payload(
             socketId: pointed.member.text, name: isEnd ? nil : pointed.name, track: isEnd ? nil : pointed.track?.text,
             x: pointed.place?.x, y: pointed.place?.y, path: path.isEmpty ? nil : path)
+    }
+
+    /// `_chat`, to viewers: the state of the room's chat, or nil if no one may write, and messages.
+    init(chat: ChatSummary?, messages: [ChatMessage] = []) {
+        eventName = "_chat"
+        data = Payload(last: chat?.last, kept: chat?.kept, messages: messages.isEmpty ? nil : messages)
+    }
+
+    /// `_chat_refused`, to a viewer whose message, to which it gave `number`, wasn't passed on.
+    init(chatRefusal reason: ChatRefusal, number: Int?) {
+        eventName = "_chat_refused"
+        data = Payload(reason: reason.rawValue, number: number)
     }
 
     /// `_waiting`, to a client that waits until it is let in.

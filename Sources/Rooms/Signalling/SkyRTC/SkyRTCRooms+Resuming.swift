@@ -85,7 +85,8 @@ extension SkyRTCRooms {
         return SkyRTCReply(
             message, tracks: rooms.summaries(of: room), page: ViewerFiles.version,
             iceServers: configuration.iceServers.forClient(), resumption: isViewer ? member.resumption : nil,
-            watching: watching, turn: turn, pointing: isViewer && pointing.isAllowed)
+            watching: watching, turn: turn, pointing: isViewer && pointing.isAllowed,
+            chat: isViewer ? chat.summary(of: room) : nil)
     }
 
     /// Sends a viewer the whole state of its room, and of the tracks that it watches.
@@ -100,6 +101,7 @@ extension SkyRTCRooms {
         }
         presenters.tellTurns(of: room, to: member)
         doors.tell(of: room, to: member)
+        chat.joined(member, room)
         presence.tellRoster(of: room, to: member)
     }
 }

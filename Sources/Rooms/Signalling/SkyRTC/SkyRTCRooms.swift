@@ -17,6 +17,7 @@ final class SkyRTCRooms {
     let frames: FrameStreams
     let presenters: Presenters
     let pointing: Pointing
+    let chat: Chat
     let doors: Doors
     let log: LogRateLimiter
     private let startTime = MonotonicTime.now()
@@ -25,11 +26,12 @@ final class SkyRTCRooms {
     init(
         _ configuration: SignallingConfiguration, rooms: HostRooms, admission: Admission, pointers: Pointers,
         presence: RoomPresence, sessionEnds: SessionEnds, frames: FrameStreams, presenters: Presenters,
-        pointing: Pointing, doors: Doors, log: LogRateLimiter
+        pointing: Pointing, chat: Chat, doors: Doors, log: LogRateLimiter
     ) {
         (self.configuration, self.rooms, self.admission, self.log) = (configuration, rooms, admission, log)
         (self.pointers, self.presence, self.sessionEnds) = (pointers, presence, sessionEnds)
-        (self.frames, self.presenters, self.pointing, self.doors) = (frames, presenters, pointing, doors)
+        (self.frames, self.presenters, self.doors) = (frames, presenters, doors)
+        (self.pointing, self.chat) = (pointing, chat)
         doors.onEntry = { [unowned self] request, member in
             guard presence.mayEnter(from: member.address) else { return refuse(member.id, .full) }
             handle(request)
@@ -61,6 +63,7 @@ final class SkyRTCRooms {
             presence.removeAll(from: room)
             presence.changed(in: room)
             doors.expire(room)
+            chat.expire(room)
         }
         let now = MonotonicTime.now()
         for member in Array(rooms.members.values) {
@@ -92,6 +95,7 @@ final class SkyRTCRooms {
             if pointing.carryOut(request, of: member) { return }
         }
         if let request = message?.turnRequest, presenters.carryOut(request, of: member) { return }
+        if let request = message?.chatRequest, chat.carryOut(request, of: member) { return }
         if let request = message?.doorRequest, doors.carryOut(request, of: member) { return }
         var event = message?.event(from: id) ?? .unknown(id)
         if case .join(_, var key, let role, let name) = event {
