@@ -24,6 +24,7 @@ struct ViewerFilesTests {
         arguments: [
             "meeting/meeting.js", "meeting/invitelink.js", "meeting/peoplepanel.js", "present/presenting.js",
             "sound/sound.js", "figures/chartlist.js", "fallback/fallback.js", "point/pointing.js",
+            "chat/chat.js",
         ])
     func later(path: String) throws {
         let page = String(decoding: try #require(ViewerFiles.file(path: "/")).bytes, as: UTF8.self)

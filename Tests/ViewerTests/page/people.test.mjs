@@ -99,6 +99,16 @@ test("a name with markup is text, and another name of our own makes another visi
   assert.deepEqual(page.visits, ["Bo"]);
 });
 
+test("asked for the name, the list opens with the form for it", async () => {
+  const page = joined(me);
+  page.tell("nameless", {});
+  await until(() => page.panel.children.length > 0);
+  const [, , list] = page.panel.children;
+  const [, rename, form] = list.children[0].children;
+  await until(() => !form.hidden);
+  assert.ok(!page.panel.hidden && rename.hidden && document.activeElement === form.children[1]);
+});
+
 test("an owner sees who waits and decides, with names as text, and locks the room", async () => {
   const page = joined(me);
   let knocks = 0;

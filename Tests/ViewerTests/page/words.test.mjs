@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import "./browser.mjs";
+import * as chatWords from "../../../Sources/Rooms/Viewer/page/chat/chatwords.js";
 import { pathWords } from "../../../Sources/Rooms/Viewer/page/figures/pathwords.js";
 import * as inviteWords from "../../../Sources/Rooms/Viewer/page/meeting/invitewords.js";
 import { en, zh } from "../../../Sources/Rooms/Viewer/page/meeting/meetingwords.js";
@@ -30,7 +31,7 @@ test("both languages have the same words", () => {
     return [key, typeof value, value.length && typeof value === "function" ? value.length : 0, inside];
   }));
   assert.equal(kinds(english), kinds(chinese));
-  for (const tables of [{ en, zh }, inviteWords, meetWords, peopleWords, pointWords, soundWords, pathWords]) {
+  for (const tables of [{ en, zh }, chatWords, inviteWords, meetWords, peopleWords, pointWords, soundWords, pathWords]) {
     assert.equal(kinds(tables.en), kinds(tables.zh));
   }
 });
@@ -46,7 +47,9 @@ test("no text in Chinese is left in English", () => {
   for (const lack of ["has too little memory", "is too busy"]) {
     assert.notEqual(chinese.hostSays(`the host ${lack} for another viewer`), "");
   }
-  const tables = [chinese, zh, inviteWords.zh, meetWords.zh, peopleWords.zh, pointWords.zh, soundWords.zh, pathWords.zh];
+  const tables = [
+    chinese, zh, chatWords.zh, inviteWords.zh, meetWords.zh, peopleWords.zh, pointWords.zh, soundWords.zh, pathWords.zh,
+  ];
   for (const text of tables.flatMap(texts)) {
     assert.doesNotMatch(text.replace(names, ""), /[a-z]/i);
   }

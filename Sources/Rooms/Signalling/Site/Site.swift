@@ -79,8 +79,8 @@ final class Site {
         }
         skyRTC = SkyRTCRooms(
             configuration, rooms: rooms, admission: admission, pointers: pointers, presence: presence,
-            sessionEnds: sessionEnds, frames: frames, presenters: presenters, pointing: pointing, chat: chat, doors: doors,
-            log: log)
+            sessionEnds: sessionEnds, frames: frames, presenters: presenters, pointing: pointing, chat: chat,
+            doors: doors, log: log)
         socketIOClients = SocketIOClients(
             configuration, rooms: rooms, admission: admission, doors: doors, pointers: pointers, presence: presence,
             sessionEnds: sessionEnds, log: log)

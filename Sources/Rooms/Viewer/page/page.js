@@ -1,6 +1,7 @@
 // Assembles the page.
 
 import { Bar } from "./view/bar.js";
+import { ChatButton } from "./chat/chatbutton.js";
 import { Charts } from "./figures/charts.js";
 import { Controls } from "./view/controls.js";
 import { Delay } from "./figures/delay.js";
@@ -163,6 +164,12 @@ for (const type of ["_peers", "_pointing"]) {
   viewer.addEventListener(type, ({ detail }) => {
     laser.hidden = isFramed || !detail.pointing;
   });
+}
+
+if (!isFramed) {
+  const chat = new ChatButton(viewer);
+  keys.add("h", meetingWords.chat, () => chat.toggle());
+  viewer.addEventListener("_chat", () => bar.wake());
 }
 
 // Loaded only if there is sound, so that the page itself stays small. It goes on by itself then.

@@ -18,6 +18,10 @@ export const en = {
   beside: "Shared screens side by side",
   laser: "Laser pointer; press to draw",
 
+  // The chat.
+  chat: "Chat",
+  unread: (count) => (count === 1 ? "1 unread message" : `${count} unread messages`),
+
   // The people in the room.
   people: "People",
   peopleCount: (count) => (count === 1 ? "1 person is watching" : `${count} people are watching`),
@@ -47,6 +51,9 @@ export const zh = {
   nextTrack: "下一个共享的屏幕",
   beside: "并排显示共享的屏幕",
   laser: "激光笔，按住可画线",
+
+  chat: "聊天",
+  unread: (count) => `${count} 条未读消息`,
 
   people: "人员",
   peopleCount: (count) => `${count} 人在观看`,
