@@ -42,7 +42,8 @@ BLOCKS = [
     (r"^screenrelay inspect\b", steps.inspect),
     (r"^screenrelay export\b", steps.export),
     (
-        r"^screenrelay (pause|resume|mute|unmute|rate|sharpen|status|rooms|remove|pointing|lock|unlock|link|stop)\b",
+        r"^screenrelay (pause|resume|mute|unmute|rate|sharpen|status|rooms|remove|pointing|chat|lock|unlock|link"
+        r"|stop)\b",
         steps.steer,
     ),
     (r"^screenrelay push list\b", steps.push_list),

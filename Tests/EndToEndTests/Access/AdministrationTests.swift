@@ -177,6 +177,10 @@ extension EndToEnd {
             #expect(try command("pointing-off")["done"].string == "pointing off")
             #expect(try read("status")["pointing"] == .bool(false))
             #expect(try command("pointing-on")["done"].string == "pointing on")
+            #expect(try read("status")["chat"] == .bool(true))
+            #expect(try command("chat-off")["done"].string == "chat off")
+            #expect(try read("status")["chat"] == .bool(false))
+            #expect(try command("chat-on")["done"].string == "chat on")
             #expect(try command("sharpen")["done"].string == "sharpening")
             let above = try command("rate", 200, ["fps": 60, "bitrate": 600_000])["done"].string
             #expect(above?.hasPrefix("at most 30 fps and 600 kbit/s; ") == true, "\(above ?? "")")

@@ -3,7 +3,8 @@
 usage: guest.py LINK NAME [HEADER VALUE]...
 Sends these headers with its request for a WebSocket. Says `refused` with the status if it gets none.
 Says `waiting` when it waits to be let in, `joined` with what _peers says, `sound` and `turn` with what each _sound and
-_turn says, and `closed` with the WebSocket's close code. Each line of its input is an action of __turn, without a member.
+_turn says, and `closed` with the WebSocket's close code. Each line of its input is an action of __turn, without a
+member, or, behind "chat ", a message for the chat.
 """
 
 import asyncio
@@ -22,7 +23,9 @@ async def ask(socket):
     reader = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
     while line := await reader.readline():
-        await socket.send(json.dumps({"eventName": "__turn", "data": {"action": line.decode().strip()}}))
+        word, _, text = line.decode().strip().partition(" ")
+        name, data = ("__chat", {"text": text}) if word == "chat" else ("__turn", {"action": word})
+        await socket.send(json.dumps({"eventName": name, "data": data}))
 
 
 async def main():

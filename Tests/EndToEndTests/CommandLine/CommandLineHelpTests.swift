@@ -14,7 +14,7 @@ extension EndToEnd {
             ["screenrelay-capture"], ["screenrelay", "sound"], ["screenrelay", "mute"], ["screenrelay", "unmute"],
             ["screenrelay-sound"], ["screenrelay", "doctor"], ["screenrelay", "view"],
             ["screenrelay", "present"], ["screenrelay", "pointing"], ["screenrelay", "lock"],
-            ["screenrelay", "unlock"], ["screenrelay", "admit"], ["screenrelay", "refuse"],
+            ["screenrelay", "unlock"], ["screenrelay", "chat"], ["screenrelay", "admit"], ["screenrelay", "refuse"],
         ]
 
         @Test("--help tells all on standard output, in lines of 80 columns at most", arguments: commands)

@@ -173,6 +173,8 @@ extension EndToEnd {
             Mistake("screenrelay present allow Ann --for 5", 64, says: "--for", "5m"),
             Mistake("screenrelay pointing", 64, says: "STATE", "screenrelay pointing --help"),
             Mistake("screenrelay pointing maybe", 64, says: "pointing", "'on' or 'off'"),
+            Mistake("screenrelay chat", 64, says: "STATE", "screenrelay chat --help"),
+            Mistake("screenrelay chat hello", 64, says: "chat", "'on' or 'off'"),
             Mistake("screenrelay admit", 64, says: "WHO", "screenrelay admit --help"),
             Mistake("screenrelay refuse Ann Ben", 64, says: "'Ben'"),
             Mistake("screenrelay lock desk attic", 64, says: "'attic'"),

@@ -28,7 +28,7 @@ extension EndToEndInBrowser {
             try page.evaluate("document.getElementById('figures').click()")
             try page.waitUntil("document.querySelector('.paths')?.childElementCount > 0")
             try expectNothingBroken(on: page, "charts")
-            for panel in ["people-button", "meet", "present"] {
+            for panel in ["people-button", "chat-button", "meet", "present"] {
                 try page.waitUntil("document.getElementById('\(panel)')?.hidden === false")
                 try page.evaluate("document.getElementById('\(panel)').click()")
                 #expect(try page.evaluate("document.getElementById('charts').hidden").bool == true)
@@ -38,6 +38,7 @@ extension EndToEndInBrowser {
                     try page.evaluate("document.getElementById('show-code').click()")
                     try page.waitUntil("document.querySelector('#code svg') !== null")
                 }
+                if panel == "chat-button" { try page.waitUntil("document.getElementById('chat-text') !== null") }
                 try expectNothingBroken(on: page, panel)
             }
             try page.evaluate("document.getElementById('help').click()")

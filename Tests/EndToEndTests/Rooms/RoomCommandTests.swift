@@ -197,6 +197,26 @@ extension EndToEnd {
             }
         }
 
+        @Test("programs are told what is written in the chat, and commands switch it off and on")
+        func chat() throws {
+            let host = try host(["--json", "--room", "desk"])
+            let ann = try guest(try #require(try event("started", of: host)["links"][0].string), "Ann")
+            try ann.client.tell("chat <b>\u{1B}[2JOne\"</b>")
+            let message = try event("chat", of: host)
+            #expect(message["room"].string == "desk" && message["id"].string == ann.id)
+            #expect(message["name"].string == "Ann" && message["text"].string == "<b>[2JOne\"</b>")
+            for (word, isOn) in [("off", false), ("on", true)] {
+                let run = try ask(["chat", word], of: host)
+                #expect(run.status == .exited(0) && run.output == "chat \(word)\n", "\(run.errorOutput)")
+                #expect(try ask(["status"], of: host).output.contains("; chat off") != isOn)
+                let status = try ask(["status", "--json"], of: host).output
+                #expect(try JSONDecoder().decode(JSONValue.self, from: Data(status.utf8))["chat"] == .bool(isOn))
+            }
+            try ann.client.tell("chat Two")
+            _ = try event("chat", of: host) { $0["text"].string == "Two" }
+            #expect(try events(host).count { $0["event"].string == "chat" } == 2)
+        }
+
         @Test("links are printed again, with a code where that is asked for, and programs get the presenters' token")
         func links() throws {
             let host = try host(["--json", "--presenters", "--track", "attic/screen=unix:" + folder.file("t.sock")])

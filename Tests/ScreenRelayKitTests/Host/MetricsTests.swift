@@ -55,6 +55,7 @@ struct MetricsTests {
         metrics.sent.drops.overloadPackets = 3
         metrics.sent.drops.overloadFrames = 4
         metrics.droppedPoints = 5
+        metrics.droppedChatMessages = 6
         let found = try ExposedMetrics(metrics.prometheusText)
         let packets = ["udp", "tcp", "overload"].map { reason in
             found.value("screenrelay_dropped_packets_total{reason=\"\(reason)\"}")
@@ -62,6 +63,7 @@ struct MetricsTests {
         #expect(packets == [1, 2, 3])
         #expect(found.value("screenrelay_dropped_frames_total{reason=\"overload\"}") == 4)
         #expect(found.value("screenrelay_dropped_points_total") == 5)
+        #expect(found.value("screenrelay_dropped_chat_messages_total") == 6)
     }
 
     @Test("rooms have numbers, those from the 17th on one together, and removed tracks still count")

@@ -172,6 +172,7 @@ struct AdministrationTests {
             ("POST", "resume", nil, "resume"), ("POST", "mute", nil, "mute"), ("POST", "mute-mic", nil, "mute mic"),
             ("POST", "unmute-mic", nil, "unmute mic"), ("POST", "unmute", nil, "unmute"),
             ("POST", "pointing-on", nil, "pointing on"), ("POST", "pointing-off", nil, "pointing off"),
+            ("POST", "chat-on", nil, "chat on"), ("POST", "chat-off", nil, "chat off"),
             ("POST", "stop", nil, "stop"),
             ("POST", "rate", "{\"fps\":10}", "rate fps=10"),
             ("POST", "rate", "{\"bitrate\":600000,\"fps\":\"max\"}", "rate fps=max bitrate=600000"),

@@ -15,6 +15,8 @@ struct Visitor {
     let visit: String
     /// Its turn when it joined.
     let turn: String?
+    /// The state of the chat when it joined; nil if it may not write.
+    let chat: ChatSummary?
 
     /// `secrets` stand in its `__join` as they are.
     init(
@@ -28,6 +30,8 @@ struct Visitor {
         id = try #require(peers["you"] as? String)
         visit = try #require(peers["resume"] as? String)
         turn = peers["turn"] as? String
+        let summary = peers["chat"] as? [String: Any]
+        chat = summary.map { ChatSummary(last: $0["last"] as? Int ?? -1, kept: $0["kept"] as? Int ?? -1) }
     }
 
     func send(_ action: String, _ target: String? = nil) throws {
@@ -51,6 +55,17 @@ struct Visitor {
     }
 
     func next(_ name: String) throws -> [String: Any] { try next(of: name).data }
+
+    /// The data of the events of this name that the host has sent since the last one that was read, up to the answer to
+    /// a `__clock` that the caller has sent.
+    func heardBeforeClock(_ name: String) throws -> [[String: Any]] {
+        var all: [[String: Any]] = []
+        while true {
+            let (found, data) = try next(of: name, "_clock")
+            if found == "_clock" { return all }
+            all.append(data)
+        }
+    }
 
     func nextTurn() throws -> String? { try next("_turn")["turn"] as? String }
 
