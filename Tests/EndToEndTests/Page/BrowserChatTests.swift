@@ -47,7 +47,7 @@ extension EndToEndInBrowser {
         }
 
         @Test(
-            "what one page writes is counted on the other and read there as text, on a phone too, until it is forbidden",
+            "what one page writes is counted on the other and read as text, on a phone too, until it is forbidden",
             .timeLimit(.minutes(5)))
         func messages() throws {
             let desktop = try SharedDesktop(scene: ["--fps", "10"])
