@@ -1,5 +1,6 @@
 import MediaTypes
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Signalling
