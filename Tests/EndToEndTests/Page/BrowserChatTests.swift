@@ -1,4 +1,5 @@
 import BrowserDriver
+import Processes
 import TestSupport
 import Testing
 

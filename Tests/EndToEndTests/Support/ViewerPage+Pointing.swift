@@ -131,7 +131,8 @@ extension ViewerPage {
         do {
             try page.waitUntil("\(checks.joined(separator: " && ")) && \(beside)", within: .seconds(2))
             return true
-        } catch BrowserError.deadlineMissed {
+        } catch {
+            guard case .deadlineMissed = error else { throw error }
             return false
         }
     }
