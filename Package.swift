@@ -513,7 +513,8 @@ let package = Package(
         tests(
             "SignallingTests",
             [
-                "Signalling", "ByteCoding", "LinkTransport", "MediaSessions", "Processes", "Threading", "MediaTypes",
+                "Signalling", "Rooms", "ByteCoding", "LinkTransport", "MediaSessions", "Processes", "Threading",
+                "MediaTypes",
                 "TestSupport", "CGLib",
             ]),
         tests(

@@ -155,16 +155,20 @@ extension EndToEnd {
             // 512 bytes a block: the recording soon has to stop.
             let recording = ["--record", folder.file("r.srr"), "--admin-token-file", folder.file("admin")]
             let host = try NetworkHost(
-                recording + ["--presenters", "--rtmp", "0"],
+                recording + ["--presenters", "--waiting-room", "--rtmp", "0"],
                 prefix: ["/bin/sh", "-c", "ulimit -f 100; exec \"$0\" \"$@\""])
             let screen = try VirtualScreen(PictureSize(width: 320, height: 240))
             let scene = try RunningProgram("screenrelay-scene", ["--display", screen.name, "--scene", "patches"])
             let capture = try RunningProgram("screenrelay-capture", ["--link", host.address, "--display", screen.name])
             defer { for program in [capture, scene] { program.stop() } }
             let server = try #require(host.program.output.firstMatch(of: /rtmp:\/\/[^\/]+\/live/)).output
-            let place = "\(server)/screen/film?token=\(try host.program.presentersToken())"
+            let token = try host.program.presentersToken()
+            let place = "\(server)/screen/film?token=\(token)"
             let publisher = try PublishedRoom.publish(["-tune", "zerolatency"], to: ["-f", "flv", place])
             defer { publisher.stop(within: .zero) }
+            let waiting = try PythonClient("guest", in: .rtc, [host.link, "Ann"])
+            try waiting.event("waiting")
+            let presenters = host.link.prefix { $0 != "," } + ",\(token)"
             let process = ["--pid", "\(host.program.child.processID)"]
             let rate = try CommandLineRun(["screenrelay", "rate", "--fps", "20", "--bitrate", "2M"] + process)
             #expect(rate.status == .exited(0))
@@ -174,7 +178,7 @@ extension EndToEnd {
             var missing = names.fields.union(["stopped"])
             defer { #expect(missing.isEmpty) }
             try eventually("all fields") {
-                let picture = ["snapshot", host.link, "-o", folder.file("screen.png")]
+                let picture = ["snapshot", String(presenters), "-o", folder.file("screen.png")]
                 _ = try CommandLineRun(["screenrelay"] + picture)
                 let output = try CommandLineRun(["screenrelay", "status", "--json"] + process).output
                 let fields = try JSONDecoder().decode(JSONValue.self, from: Data(output.utf8)).fieldNames

@@ -38,7 +38,7 @@ extension EndToEndInBrowser {
                 guard action == "refuse" else { continue }
                 try bob.page.waitUntil("screenRelay.phase === 'failed'")
                 #expect(try bob.page.evaluate(title).string == "You were not let in.")
-                // The owner is told within a second; until then, Bob would be among those who wait under his old identifier.
+                // The owner is told within a second; until then, Bob would wait under his old identifier.
                 try ann.page.waitUntil("screenRelay.people.waiting.length === 0")
                 try bob.page.evaluate("document.getElementById('card-action').click()")
             }

@@ -20,8 +20,8 @@ extension ViewerPage {
     /// The button that turns the laser on.
     static let laser = "document.querySelector('#bar [title^=\"Laser pointer\"]')"
 
-    /// Functions that know where a place of a video is in the window, and whether a dot or a line is there; and the times
-    /// at which the pointer has moved last, and a dot.
+    /// Functions that know where a place of a video is in the window, and whether a dot or a line is there; and the
+    /// times at which the pointer has moved last, and a dot.
     static let dots = """
         window.placeOf = (selector, x, y) => {
           const video = document.querySelector(selector);

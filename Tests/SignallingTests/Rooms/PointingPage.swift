@@ -61,8 +61,8 @@ struct PointingPage {
         }
     }
 
-    /// What `other` has drawn, in order, up to the message with this `x`. Each place is `[x, y]`; an empty one stands for
-    /// the beginning of another line.
+    /// What `other` has drawn, in order, up to the message with this `x`. Each place is `[x, y]`; an empty one stands
+    /// for the beginning of another line.
     func lines(of other: PointingPage, untilX last: Double) throws -> [[Double]] {
         var steps: [[Double]] = []
         while true {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { FakeElement } from "./fakeelement.mjs";
+import { FakeElement } from "./fakes/fakeelement.mjs";
 import { ChatButton } from "../../../Sources/Rooms/Viewer/page/chat/chatbutton.js";
 import { en as words } from "../../../Sources/Rooms/Viewer/page/chat/chatwords.js";
 import { en as roomWords } from "../../../Sources/Rooms/Viewer/page/meeting/meetingwords.js";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import "./browser.mjs";
+import "./fakes/browser.mjs";
 import { Delay } from "../../../Sources/Rooms/Viewer/page/figures/delay.js";
 import { Measurements } from "../../../Sources/Rooms/Viewer/page/figures/measurements.js";
 import { HostClock } from "../../../Sources/Rooms/Viewer/page/picture/clock.js";

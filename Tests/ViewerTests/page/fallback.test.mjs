@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import "./browser.mjs";
+import "./fakes/browser.mjs";
 import { Fallback } from "../../../Sources/Rooms/Viewer/page/fallback/fallback.js";
 import { ShownTrack } from "../../../Sources/Rooms/Viewer/page/picture/shown.js";
 

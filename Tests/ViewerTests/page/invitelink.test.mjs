@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import "./fakeelement.mjs";
+import "./fakes/fakeelement.mjs";
 import { InviteLink } from "../../../Sources/Rooms/Viewer/page/meeting/invitelink.js";
 import { en as words } from "../../../Sources/Rooms/Viewer/page/meeting/invitewords.js";
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import "./browser.mjs";
+import "./fakes/browser.mjs";
 import { readLink } from "../../../Sources/Rooms/Viewer/page/join/link.js";
 import { Recovery } from "../../../Sources/Rooms/Viewer/page/join/recovery.js";
 import { Relays, waitBefore } from "../../../Sources/Rooms/Viewer/page/join/retry.js";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import "./browser.mjs";
+import "./fakes/browser.mjs";
 import { Pen } from "../../../Sources/Rooms/Viewer/page/point/pen.js";
 import { Lines, partsOf, strengthAt, withNames } from "../../../Sources/Rooms/Viewer/page/point/penlines.js";
 import { thinned } from "../../../Sources/Rooms/Viewer/page/point/penpath.js";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { FakeElement } from "./fakeelement.mjs";
+import { FakeElement } from "./fakes/fakeelement.mjs";
 import { PointView } from "../../../Sources/Rooms/Viewer/page/point/pointview.js";
 
 const box = (left, top, width, height) => ({ left, top, width, height });

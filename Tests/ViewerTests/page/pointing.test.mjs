@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { FakeElement } from "./fakeelement.mjs";
+import { FakeElement } from "./fakes/fakeelement.mjs";
 import { Dots, hueOf, opacityAt } from "../../../Sources/Rooms/Viewer/page/point/dots.js";
 import { pictureIn, placeAt, placeIn } from "../../../Sources/Rooms/Viewer/page/point/pointplace.js";
 import { PointSender } from "../../../Sources/Rooms/Viewer/page/point/pointsender.js";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import "./browser.mjs";
+import "./fakes/browser.mjs";
 import { byPreference, Publication } from "../../../Sources/Rooms/Viewer/page/present/publication.js";
 import {
   credentials, lackOf, leaveMark, screenWishes, takeMark,

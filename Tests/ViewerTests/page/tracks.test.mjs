@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { FakeElement } from "./fakeelement.mjs";
+import { FakeElement } from "./fakes/fakeelement.mjs";
 
 /** A list finds the first button of a line that isn't hidden. */
 class FakeList extends FakeElement {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { FakeElement } from "./fakeelement.mjs";
+import { FakeElement } from "./fakes/fakeelement.mjs";
 import { actionsOn, Turns } from "../../../Sources/Rooms/Viewer/page/present/turns.js";
 import { presentWords } from "../../../Sources/Rooms/Viewer/page/present/presentwords.js";
 import { TurnView } from "../../../Sources/Rooms/Viewer/page/present/turnview.js";

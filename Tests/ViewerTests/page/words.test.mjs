@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import "./browser.mjs";
+import "./fakes/browser.mjs";
 import * as chatWords from "../../../Sources/Rooms/Viewer/page/chat/chatwords.js";
 import { pathWords } from "../../../Sources/Rooms/Viewer/page/figures/pathwords.js";
 import * as inviteWords from "../../../Sources/Rooms/Viewer/page/meeting/invitewords.js";

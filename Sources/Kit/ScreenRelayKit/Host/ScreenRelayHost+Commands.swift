@@ -3,8 +3,8 @@ import Threading
 
 extension ScreenRelayHost {
     /// Makes `answer` handle commands over `/api`; it is usually the ``ControlServer``'s function. It is called on the
-    /// signalling thread, must not block, and is released by ``stop()``. `rooms`, `remove`, `present`, `lock` and `entry`
-    /// are never passed to it.
+    /// signalling thread, must not block, and is released by ``stop()``. `rooms`, `remove`, `present`, `lock` and
+    /// `entry` are never passed to it.
     public func answerCommands(with answer: @escaping @Sendable (ControlCommand) -> ControlAnswer) {
         commands.use { [log] command in
             log.info("/api: \(command.lineWithoutSecrets)")

@@ -10,8 +10,8 @@ import Threading
 import TrackHub
 
 /// `screenrelay pause`, `resume`, `mute`, `unmute`, `rate`, `sharpen`, `stop`, `status`, `rooms`, `link`, `remove`,
-/// `present`, `pointing`, `chat`, `lock`, `unlock`, `admit`, `refuse` and `push`: the commands for a running share or host,
-/// and the server in it that answers them.
+/// `present`, `pointing`, `chat`, `lock`, `unlock`, `admit`, `refuse` and `push`: the commands for a running share or
+/// host, and the server in it that answers them.
 enum Control {
     /// Facts that the program knows and its host doesn't.
     struct Facts {

@@ -157,7 +157,8 @@ export class Signalling {
     else if (code === EXPIRED) this.#end(() => this.#handlers.onExpired());
     else if (code === LOCKED) this.#end(() => this.#handlers.onLocked());
     else if (code === TURNED_AWAY) this.#end(() => this.#handlers.onTurnedAway());
-    else if (this.#refusal !== null) this.#end(() => this.#handlers.onRefused(this.#refusal));
+    else if (this.#refusal) this.#end(() => this.#handlers.onRefused(this.#refusal));
+    // A refusal without a reason whose code got lost: the next attempt tells.
     else this.#end(() => this.#handlers.onClosed());
   }
 
