@@ -10,7 +10,8 @@ import Synchronization
 /// ``messagesPerMember`` or ``messagesPerRoom`` is refused and counted. A viewer that hasn't read what it was sent gets
 /// what it has missed in one message afterwards, as far as the room's ``ChatLog`` goes back. So however much is written
 /// and however slowly it is read, the host keeps one log for each room, and one such message for each viewer. A
-/// newcomer gets earlier messages if it asks for them. All viewers together get at most about 6,700 messages per second.
+/// newcomer gets earlier messages if it asks for them. All viewers together get at most about 6,700 messages per
+/// second.
 ///
 /// Belongs to the site's thread.
 final class Chat {

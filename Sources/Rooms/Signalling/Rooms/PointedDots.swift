@@ -59,8 +59,8 @@ struct PointedPlace: Equatable {
 /// sent.
 ///
 /// Of each member only the latest place is kept, and only until pages no longer show it; and of its lines at most
-/// ``longestPath`` steps of the last second, all of one track. So the memory is bounded by the number of members who have
-/// just pointed, however much they send and however slowly others read.
+/// ``longestPath`` steps of the last second, all of one track. So the memory is bounded by the number of members who
+/// have just pointed, however much they send and however slowly others read.
 ///
 /// Pure; the time is an argument.
 struct PointedDots {

@@ -126,7 +126,8 @@ extension Pointing {
         }
     }
 
-    /// Sends each viewer the latest messages that it doesn't have. Returns their number; a long one counts several times.
+    /// Sends each viewer the latest messages that it doesn't have. Returns their number; a long one counts several
+    /// times.
     private func tellAll() -> Int {
         var count = 0
         let now = MonotonicTime.now()

@@ -162,8 +162,8 @@ public final class SignallingServer: Sendable {
         running.thread.post { completion($0.presenters.decide(decision, of: MemberID(id), until: end)) }
     }
 
-    /// Locks a room, so that newcomers are refused, or unlocks it; all rooms if `room` is nil. Calls `completion` on the
-    /// signalling thread with false, and does nothing else, if there is no such room.
+    /// Locks a room, so that newcomers are refused, or unlocks it; all rooms if `room` is nil. Calls `completion` on
+    /// the signalling thread with false, and does nothing else, if there is no such room.
     public func lock(_ isLocked: Bool, room: String?, completion: @escaping @Sendable (Bool) -> Void = { _ in }) {
         guard let running else { return completion(false) }
         let names = configuration.rooms.map(\.name).filter { room == nil || $0 == room }
@@ -206,8 +206,8 @@ public final class SignallingServer: Sendable {
         running?.thread.post { _ in answer() }
     }
 
-    /// Passes the number of members' messages that had no effect so far to `completion`, on the signalling thread. Never
-    /// calls it if the server isn't running.
+    /// Passes the number of members' messages that had no effect so far to `completion`, on the signalling thread.
+    /// Never calls it if the server isn't running.
     func countIgnored(_ completion: @escaping @Sendable (Int) -> Void) {
         running?.thread.post { completion($0.skyRTC.rooms.directory.ignoredEvents) }
     }
