@@ -237,10 +237,10 @@ struct SkyRTCReply: Encodable {
         switch refusal {
         case .notAdmitted: data = Payload()
         case .needsPassword: data = Payload(password: true)
-        case .full: data = Payload(reason: "the room is full")
-        case .expired: data = Payload(reason: "this invite link has expired")
-        case .locked: data = Payload(reason: "the room is locked")
-        case .turnedAway: data = Payload(reason: "you were not let in")
+        case .full: data = Payload(reason: "the room is full", code: .full)
+        case .expired: data = Payload(reason: "this invite link has expired", code: .expired)
+        case .locked: data = Payload(reason: "the room is locked", code: .locked)
+        case .turnedAway: data = Payload(reason: "you were not let in", code: .turnedAway)
         }
     }
 
