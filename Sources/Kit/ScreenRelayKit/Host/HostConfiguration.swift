@@ -110,8 +110,8 @@ public struct HostConfiguration: Sendable {
 public struct HostRecording: Sendable {
     /// The path of the first track's file, which must not exist yet.
     public var path: String
-    /// The largest size of all files together in bytes, or nil for no limit. At the limit all of them are closed
-    /// properly.
+    /// The largest size of all files together in bytes, or nil for no limit. A file whose next message has no room is
+    /// closed properly.
     public var limit: UInt64?
 
     /// Recordings at `path` and beside it.
