@@ -74,6 +74,7 @@ struct ChatTests {
                 ChatNews(room: "desk", id: ann.id, name: "Ann", text: "Hello,\nBob"),
                 ChatNews(room: "desk", id: bob.id, name: "Bob", text: "Hi"),
             ])
+        #expect(server.log.lines.withLock { $0.filter { $0.contains("Hello") } } == [])
         withExtendedLifetime((ann, bob, guest, stranger)) {}
     }
 
@@ -166,6 +167,7 @@ struct ChatTests {
         #expect(refusals.allSatisfy { $0["reason"] as? String == "rate" && ($0["number"] as? Int ?? 0) > 5 })
         #expect(refusals.count <= 55 && Double(60 - refusals.count) <= 6 + seconds, "\(refusals.count) in \(seconds) s")
         #expect(server.server.droppedChatMessages == refusals.count)
+        #expect(try server.ignoredMessages() == 0)
         try ann.write("Stop it")
         try eve.hear("Stop it")
         // After a pause, which depends on the rate only, Eve is heard again.
@@ -194,11 +196,13 @@ struct ChatTests {
         let began = ContinuousClock.now
         for visitor in crowd { for number in 1...5 { try visitor.write("\(number)") } }
         // Each of them is behind all that its visitor has written.
+        var most = 0
         for visitor in crowd {
             try visitor.client.send(event: "__clock", "{\"t\":1}")
-            _ = try visitor.heardBeforeClock("_chat")
+            most = max(most, try visitor.heardBeforeClock("_chat").count)
         }
         let seconds = began.duration(to: .now) / .seconds(1)
+        #expect(Double(most) <= 1 + 10 * seconds, "\(most) in \(seconds) s")
         let passed = 100 - server.server.droppedChatMessages
         #expect(passed >= 40 && Double(passed) <= 41 + 20 * seconds, "\(passed) in \(seconds) s")
         let sue = try Visitor(server, "secret", "Sue", room: "attic")

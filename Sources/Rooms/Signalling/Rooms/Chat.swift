@@ -79,9 +79,16 @@ final class Chat {
         }
     }
 
-    /// Tells the viewers of all rooms if the host's user has switched the chat on or off. Off forgets all messages.
-    func update() {
-        let isAllowed = state.isAllowed.load(ordering: .relaxed)
+    /// Switches the chat on or off, as the host's user has ordered. Off forgets all messages, even if the chat has been
+    /// switched on again meanwhile.
+    func carryOut(isAllowed: Bool) {
+        change(to: isAllowed)
+        // Orders of several threads may come in another order than they were stored.
+        change(to: state.isAllowed.load(ordering: .relaxed))
+    }
+
+    /// Tells the viewers of all rooms if this is a change.
+    private func change(to isAllowed: Bool) {
         guard isAllowed != self.isAllowed else { return }
         self.isAllowed = isAllowed
         if !isAllowed {

@@ -20,7 +20,7 @@ extension SignallingServer {
     /// Allows viewers to write in the chat, or forbids it and forgets all messages. Pages are notified.
     public func allowChat(_ isAllowed: Bool) {
         chat.isAllowed.store(isAllowed, ordering: .relaxed)
-        post { $0.chat.update() }
+        post { $0.chat.carryOut(isAllowed: isAllowed) }
     }
 
     /// How many chat messages have been refused so far, because their viewers or their rooms sent too many.
