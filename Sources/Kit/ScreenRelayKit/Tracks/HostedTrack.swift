@@ -108,8 +108,12 @@ public final class HostedTrack: Sendable {
     ) throws(HostError) -> LinkServer {
         let own = try recording.map { path throws(HostError) in try openRecording(path, recordingLimit) }
         if let own {
-            linkRecorder?.finish()
-            recorder.withLock { $0 = own }
+            // Released outside of the lock, because that may wait for a disk.
+            let former = recorder.withLock { value in
+                defer { value = own }
+                return value
+            }
+            former?.finish()
             beginRecording()
         }
         do throws(LinkTransportError) {
