@@ -72,7 +72,8 @@ struct DoorTests {
         try lock(true)
         for more in [",\"role\":\"viewer\"", ""] {
             let eve = try Knocker(server, "Eve", more: more)
-            #expect(try eve.client.next(event: "_refused")["reason"] as? String == "the room is locked")
+            let refusal = try eve.client.next(event: "_refused")
+            #expect(refusal["reason"] as? String == "the room is locked" && refusal["code"] as? Int == 4423)
             #expect(try eve.closeCode() == 4423)
         }
         #expect(try Knocker(server, "Eve", token: "wrong").closeCode() == 4403)

@@ -202,6 +202,25 @@ test("a locked room and a refused wish to enter have ends of their own", (contex
   }
 });
 
+test("a refusal with the code of the close is final at once, also if the close comes late or never", (context) => {
+  const sockets = fakeSockets(context);
+  const ends = [];
+  const handlers = { onMessage() {}, concerns: () => true, onLocked: () => ends.push("onLocked"), onClosed: () => ends.push("onClosed") };
+  const join = (data) => {
+    new Signalling("ws://127.0.0.1:9/ws", "desk", {}, handlers);
+    sockets.at(-1).open();
+    sockets.at(-1).onmessage({ data: JSON.stringify({ eventName: "_refused", data }) });
+  };
+  join({ reason: "the room is locked", code: 4423 });
+  assert.deepEqual(ends, ["onLocked"]);
+  sockets.at(-1).onclose({ code: 1006 });
+  assert.deepEqual(ends, ["onLocked"]);
+  // A refusal without a reason, whose close was lost, is no final answer.
+  join({});
+  sockets.at(-1).onclose({ code: 1006 });
+  assert.deepEqual(ends, ["onLocked", "onClosed"]);
+});
+
 test("an offer from before a wait to be let in is answered by none, and a later one is", (context) => {
   const sockets = fakeSockets(context);
   const heard = [];

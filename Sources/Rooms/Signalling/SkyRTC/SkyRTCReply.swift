@@ -23,6 +23,7 @@ struct SkyRTCReply: Encodable {
         var steady: Bool?
         var sound: String?
         var reason: String?
+        var code: WebSocketConnection.CloseCode?
         var password: Bool?
         var name: String?
         var track: String?

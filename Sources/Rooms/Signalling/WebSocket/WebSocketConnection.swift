@@ -8,7 +8,7 @@ import MediaTypes
 /// It belongs to the site's thread. It ends once, by `close`, by the client, or by a limit, and then calls `onEnd`.
 final class WebSocketConnection {
     /// Close codes (RFC 6455 section 7.4.1; those from 4000 on are our own).
-    enum CloseCode: UInt16 {
+    enum CloseCode: UInt16, Encodable {
         case normal = 1000
         case goingAway = 1001
         case protocolError = 1002

@@ -197,6 +197,12 @@ export class Signalling {
           this.#end(() => this.#handlers.onPasswordWanted());
           break;
         }
+        // The close has the same code, but may come late or get lost.
+        if (Number.isInteger(data.code)) {
+          this.#refusal = String(data.reason ?? "");
+          this.#closed(data.code);
+          break;
+        }
         // Without a reason the close code tells it; otherwise it may tell more.
         this.#refusal = String(data.reason ?? data.message ?? "");
         if (this.#refusal === "") break;
