@@ -118,6 +118,7 @@ extension EndToEndInBrowser {
             #expect(try ann.page.evaluate("document.querySelector('#present .count').textContent").string == "1")
             // An owner, and only an owner, reads that the page's link is one for presenters.
             for (page, isOwner) in [(ann.page, true), (bob.page, false)] {
+                try page.waitUntil("document.querySelector('.inviting .note') !== null")
                 let note = try page.evaluate("document.querySelector('.inviting .note').textContent").string ?? ""
                 #expect(note.contains("others can share") == isOwner, "\(note)")
             }
