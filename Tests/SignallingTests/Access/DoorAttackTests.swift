@@ -49,7 +49,7 @@ struct DoorAttackTests {
         let attic = try server.request("GET", "/api/rooms/attic", ["Authorization": "Bearer master"])
         // Its own room is what the stranger may lock.
         #expect(attic.text.contains("\"locked\":false"), "it was unlocked last")
-        // A secret of somebody else's visit, or an identifier, lets nobody in.
+        // Neither the secret of another member's visit nor an identifier admits a client.
         for secret in [ann.id, eveID, id, ""] {
             let more = ",\"role\":\"viewer\",\"former\":\"\(secret)\",\"resume\":\"\(secret)\""
             let other = try Knocker(server, "Mal", more: more)

@@ -46,7 +46,7 @@ extension ControllingTests {
     }
 
     @Test(
-        "an ICE-lite server gets pictures, whenever it says where it is and whoever begins DTLS",
+        "an ICE-lite server is sent pictures, whenever its candidates come and whichever end starts DTLS",
         arguments: [SocketViewer.Disclosure.beforeAnswer, .inAnswer, .afterAnswer], ["active", "passive"])
     func liteServer(disclosure: SocketViewer.Disclosure, setup: String) throws {
         let server = try MediaServer(

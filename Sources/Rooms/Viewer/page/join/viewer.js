@@ -235,7 +235,7 @@ export class Viewer extends ViewerState {
     }
   }
 
-  /** Waits until somebody lets us in, which may take any time. */
+  /** Waits to be admitted. There is no time limit. */
   #wait() {
     this.#recovery.stop();
     this.#recovery.succeeded();

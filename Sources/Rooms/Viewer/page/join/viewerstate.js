@@ -65,7 +65,7 @@ export class ViewerState extends EventTarget {
     this.enter(phase);
   }
 
-  /** The host has us wait until somebody lets us in. */
+  /** We are in the room's waiting room. */
   waits(message) {
     this.hasEnded = false;
     this.reason = message;
