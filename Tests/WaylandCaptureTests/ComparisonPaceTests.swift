@@ -13,23 +13,21 @@ struct ComparisonPaceTests {
     func atOnce() {
         var pace = ComparisonPace()
         #expect(pace.due(time(0)) == time(0))
-        pace.compared(at: time(0), foundChange: true)
-        for step: Int64 in [1, 50, 99] {
-            #expect(pace.due(time(step)) == time(step))
-            pace.compared(at: time(step), foundChange: false)
-        }
+        pace.foundChange(at: time(0))
+        for step: Int64 in [1, 50, 99] { #expect(pace.due(time(step)) == time(step)) }
+        #expect(pace.due(time(199)) == time(199))
         #expect(pace.due(time(500)) == time(500))
     }
 
-    @Test("while nothing changes, a picture waits until 100 ms after the last comparison, and a change ends that")
+    @Test("while pictures follow each other without a change, each waits 100 ms for the next, and a change ends that")
     func waits() {
         var pace = ComparisonPace()
-        pace.compared(at: time(0), foundChange: true)
-        pace.compared(at: time(120), foundChange: false)
-        #expect(pace.due(time(121)) == time(220))
-        #expect(pace.due(time(219)) == time(220))
-        #expect(pace.due(time(220)) == time(220))
-        pace.compared(at: time(150), foundChange: true)
-        #expect(pace.due(time(160)) == time(160))
+        #expect(pace.due(time(0)) == time(0))
+        for step: Int64 in stride(from: 17, to: 500, by: 17) { #expect(pace.due(time(step)) == time(step + 100)) }
+        // The last one's time has come.
+        #expect(pace.due(time(593)) == time(593))
+        #expect(pace.due(time(610)) == time(710))
+        pace.foundChange(at: time(610))
+        #expect(pace.due(time(627)) == time(627))
     }
 }

@@ -5,21 +5,21 @@ import MediaTypes
 /// A compositor may send all of the desktop for each movement of the pointer, so that one picture after the other is
 /// the same as the last one. Comparing 1920x1080 pixels takes 1.4 ms, more than half of it for mapping their pages. If
 /// nothing has changed for a while, a look at one row of sixteen therefore comes first, which takes 0.1 ms. A picture
-/// that is the same there waits for a newer one, or for its full comparison.
+/// that is the same there is compared in full once no newer one has arrived for a while. As long as newer ones arrive,
+/// their samples are enough: sixteen of them cover all rows.
 struct ComparisonPace {
-    /// How long a change may stay unseen. Until this long after a change, nothing waits.
+    /// How long after a change nothing waits, and how long a picture waits for a newer one.
     static let period = Interval.milliseconds(100)
-    private var lastComparison = MonotonicTime.zero
+    private var lastPicture = MonotonicTime.zero
     private var lastChange = MonotonicTime.zero
 
-    /// When a picture that is there at `now` has to be compared in full; `now` if it may not wait.
-    func due(_ now: MonotonicTime) -> MonotonicTime {
-        now < lastChange + Self.period ? now : max(now, lastComparison + Self.period)
+    /// When a picture that is there at `now` has to be compared in full; `now` if it may not wait. To be asked once
+    /// for each picture, and again when that time has come.
+    mutating func due(_ now: MonotonicTime) -> MonotonicTime {
+        defer { lastPicture = now }
+        return now < lastChange + Self.period || now >= lastPicture + Self.period ? now : now + Self.period
     }
 
-    /// Notes a full comparison.
-    mutating func compared(at now: MonotonicTime, foundChange: Bool) {
-        lastComparison = now
-        if foundChange { lastChange = now }
-    }
+    /// Notes that a full comparison has found a change.
+    mutating func foundChange(at now: MonotonicTime) { lastChange = now }
 }

@@ -163,12 +163,12 @@ public final class WaylandScreen: ScreenSource {
     }
 
     private func compareNewest() {
-        guard stream.newest != nil else { return }
+        guard stream.newest != nil, needsFullGrab || stream.putOffUntil == nil else { return }
         let now = MonotonicTime.now()
         let due = needsFullGrab ? now : pace.due(now)
         if due > now, stream.putNewestOff(until: due, ifLike: kept) { return }
         stream.takeNewest { pixels, parts in kept.update(from: pixels, in: parts, changes: &changes) }
-        pace.compared(at: now, foundChange: !changes.isEmpty)
+        if !changes.isEmpty { pace.foundChange(at: now) }
     }
 
     public func fullDamage() -> DamagedArea {
