@@ -54,7 +54,7 @@ public final class ViewRun {
     private var decoder: (any FrameDecoder)?
     private var gate = RandomAccessGate(isClosed: true)
     private var recording: ViewRecording?
-    private var window: ViewWindow?
+    private var window: (any ViewWindow)?
     private var sound: SoundPlayer?
     private var hasTriedSound = false
     /// The newest picture, if it isn't shown yet.
@@ -79,7 +79,7 @@ public final class ViewRun {
         var result = open()
         while result == nil {
             var entries = [
-                pollfd(signals), pollfd(connection?.inbox.wake.descriptor ?? -1), pollfd(window?.descriptor ?? -1),
+                pollfd(signals), pollfd(connection?.inbox.wake.descriptor ?? -1), window?.entry ?? pollfd(-1),
             ]
             waitForEvents(&entries, until: min(reportDue, end, deadline))
             if takeSignal(from: signals) != nil { result = .done }
@@ -122,7 +122,7 @@ public final class ViewRun {
     private func openWindow() -> ViewEnd? {
         guard settings.showsWindow, window == nil else { return nil }
         do throws(ViewEnd) {
-            window = try ViewWindow(display: settings.display)
+            window = try makeViewWindow(display: settings.display)
             return nil
         } catch {
             return error
@@ -139,7 +139,7 @@ public final class ViewRun {
         return switch window.handleEvents() {
         case .open: nil
         case .closed: .done
-        case .lost: ViewEnd("the connection to the X server was lost")
+        case .failed(let end): end
         }
     }
 

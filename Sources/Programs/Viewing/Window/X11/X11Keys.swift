@@ -2,12 +2,7 @@ import CXCB
 import Glibc
 
 /// The keys of a window, by the keyboard's codes when it was opened.
-struct WindowKeys {
-    /// What a key does.
-    enum Action {
-        case fit, actual, toggleFullScreen, leaveFullScreen
-    }
-
+struct X11Keys {
     private let first: UInt8
     /// How many keysyms there are for each code.
     private let levels: Int
@@ -31,24 +26,15 @@ struct WindowKeys {
     }
 
     /// The action of the key with this code, with or without Shift: some keyboards have digits only with it.
-    func action(of code: UInt8) -> Action? {
+    func action(of code: UInt8) -> WindowAction? {
         guard code >= first, levels > 0 else { return nil }
         let start = Int(code - first) * levels
-        for symbol in symbols.dropFirst(start).prefix(min(levels, 2)) {
-            switch symbol {
-            case 0x77, 0x30: return .fit
-            case 0x31: return .actual
-            case 0x66: return .toggleFullScreen
-            case 0xFF1B: return .leaveFullScreen
-            default: continue
-            }
-        }
-        return nil
+        return WindowAction(symbols.dropFirst(start).prefix(min(levels, 2)))
     }
 }
 
 /// The atoms of the window's messages to and from the window manager.
-struct WindowAtoms {
+struct X11Atoms {
     let protocols: xcb_atom_t
     let deleteWindow: xcb_atom_t
     let state: xcb_atom_t

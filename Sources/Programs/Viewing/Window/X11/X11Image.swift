@@ -1,4 +1,3 @@
-import CLinux
 import CXCB
 import ColorConversion
 import Glibc
@@ -6,7 +5,7 @@ import MediaTypes
 
 /// The pixels that a window shows, in memory that the X server shares (MIT-SHM 1.2) or, where that isn't possible, in
 /// memory that is sent to it. For one thread.
-final class WindowImage {
+final class X11Image {
     let size: PictureSize
     private let connection: OpaquePointer
     private let depth: UInt8
@@ -117,14 +116,7 @@ final class WindowImage {
         let isNewEnough = (version.pointee.major_version, version.pointee.minor_version) >= (1, 2)
         free(version)
         guard isNewEnough else { return nil }
-        let file = memfd_create("screenrelay-view", shim_MFD_CLOEXEC)
-        guard file >= 0 else { return nil }
-        guard ftruncate(file, off_t(count)) == 0,
-            let base = mmap(nil, count, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0), base != MAP_FAILED
-        else {
-            close(file)
-            return nil
-        }
+        guard let (base, file) = mappedFile(of: count) else { return nil }
         let segment = xcb_generate_id(connection)
         // xcb closes the descriptor that it sends.
         guard let error = xcb_request_check(connection, xcb_shm_attach_fd_checked(connection, segment, file, 1)) else {
