@@ -97,6 +97,7 @@ let package = Package(
                 "libxcb-render0-dev", "libxcb-shape0-dev", "libxcb-xinput-dev", "libxcb-composite0-dev",
                 "libxcb-screensaver0-dev", "libxcb-xtest0-dev", "libxcb-sync-dev",
             ]),
+        system("CWayland", pkgConfig: "wayland-cursor", apt: ["libwayland-dev", "libxkbcommon-dev"]),
         system("CX264", pkgConfig: "x264", apt: ["libx264-dev"]),
         system("CYUV", apt: ["libyuv-dev"]),
         system(
@@ -342,7 +343,7 @@ let package = Package(
         shell(
             "Programs", "Viewing",
             [
-                "AudioCoding", "CLinux", "CXCB", "ByteCoding", "Clocks", "ColorConversion", "CommandLine",
+                "AudioCoding", "CLinux", "CWayland", "CXCB", "ByteCoding", "Clocks", "ColorConversion", "CommandLine",
                 "Exporting", "Ingest", "MediaFiles", "MediaTypes", "Opus", "OutputSettings", "Processes",
                 "RecordingFiles", "Replaying", "RoomConnections", "Threading", "VideoDecoding", "WebRTCPushing",
             ]),

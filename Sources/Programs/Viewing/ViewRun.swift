@@ -17,7 +17,7 @@ public final class ViewRun {
         public var duration: Interval?
         /// Whether the pictures are shown in a window.
         public var showsWindow = false
-        /// The X display of the window; nil for DISPLAY's.
+        /// The X display of the window; nil for WAYLAND_DISPLAY's compositor or, without one, DISPLAY's.
         public var display: String?
         /// The path of screenrelay-sound, which plays the sound; nil if none is played.
         public var soundProgram: String?

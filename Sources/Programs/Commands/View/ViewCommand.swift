@@ -20,7 +20,9 @@ enum ViewCommand {
         options: [
             Option(
                 long: "display", short: "d", value: .required("NAME"),
-                help: "the X display of the window (default: DISPLAY)"),
+                help:
+                    "show the window on this X display (default: on the Wayland compositor of WAYLAND_DISPLAY if it "
+                    + "answers, else on DISPLAY)"),
             Option(long: "no-window", help: "decode and report without showing or playing anything"),
             Option(long: "mute", help: "play no sound"),
             Option(

@@ -5,8 +5,12 @@ import MediaTypes
 /// size, and `f` toggles full screen, which Escape leaves.
 ///
 /// For one thread, which waits for ``entry``. The window appears with the first picture.
+///
+/// There is one for X11 and one for Wayland, each with the system's own library, instead of one with SDL: SDL has no
+/// descriptor to wait for beside those of the connection and the signals, so a run would poll it or need a thread, and
+/// it would add the libraries of sound, GPU and gamepads to the program.
 protocol ViewWindow: AnyObject {
-    /// What is waited for: what the display's server sends.
+    /// What is waited for: what the display's server sends, and room for requests if there was none.
     var entry: pollfd { get }
 
     /// Shows `picture` instead of the one before.
@@ -26,8 +30,9 @@ enum ViewWindowState {
     case failed(ViewEnd)
 }
 
-/// Makes a window on the X display with this name, or on DISPLAY's if it is nil. Throws if there is none, or if it lacks
-/// what is needed.
+/// Makes a window on the X display with this name; or, if it is nil, on the Wayland compositor of WAYLAND_DISPLAY if that
+/// answers, else on the X display of DISPLAY. Throws if there is none of them, or if it lacks what is needed.
 func makeViewWindow(display: String?) throws(ViewEnd) -> any ViewWindow {
-    try X11Window(display: display)
+    if display == nil, let connection = WaylandConnection() { return try WaylandWindow(on: connection) }
+    return try X11Window(display: display)
 }

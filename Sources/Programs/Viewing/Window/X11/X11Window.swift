@@ -59,7 +59,11 @@ final class X11Window: ViewWindow {
     }
 
     private static func noDisplay(_ name: String?) -> ViewEnd {
-        ViewEnd("no X server at \(name ?? "DISPLAY"); name one with --display, or use --no-window", mayPass: false)
+        // Without a name, a compositor was tried first.
+        let problem =
+            name.map { "no X server at \($0); name one with --display" }
+            ?? "no Wayland compositor at WAYLAND_DISPLAY and no X server at DISPLAY; name an X server with --display"
+        return ViewEnd("\(problem), or use --no-window", mayPass: false)
     }
 
     var entry: pollfd { pollfd(xcb_get_file_descriptor(connection)) }
