@@ -19,6 +19,7 @@ Reads commands, and prints `done` and the command:
     release      what was held is answered
     forget       nothing is given out from now on that restores a session
     close        the desktop closes all sessions
+    press N...   the keys with these evdev codes are pressed together, and released
     end NAME     kills a program: bus, pipewire, wireplumber, screen, store, portal or cast (of faulty_cast.py)
     fault LINE   shares the node of faulty_cast.py from now on instead of the monitor, and has it obey LINE
     start NAME   starts a program again that was killed, and waits until it is there
@@ -37,6 +38,7 @@ from gi.repository import GLib
 from wayland_programs import CAST, MUTTER, NAME, Desktop, say
 
 SESSION = "org.freedesktop.impl.portal.Session"
+REMOTE = "org.gnome.Mutter.RemoteDesktop"
 
 
 class Session(dbus.service.Object):
@@ -160,6 +162,21 @@ class Backend(dbus.service.Object):
             self.held.pop(0)()
 
 
+class Keyboard:
+    """The desktop's keyboard, whose keys are pressed as by a remote desktop."""
+
+    def __init__(self, bus):
+        remote = dbus.Interface(bus.get_object(REMOTE, "/org/gnome/Mutter/RemoteDesktop"), REMOTE)
+        self.session = dbus.Interface(bus.get_object(REMOTE, remote.CreateSession()), f"{REMOTE}.Session")
+        self.session.Start()
+
+    def press(self, codes):
+        for code in codes:
+            self.session.NotifyKeyboardKeycode(dbus.UInt32(code), True)
+        for code in reversed(codes):
+            self.session.NotifyKeyboardKeycode(dbus.UInt32(code), False)
+
+
 def obey(line, desktop, backend):
     match line.split():
         case ["answer", code]:
@@ -172,6 +189,9 @@ def obey(line, desktop, backend):
             backend.restores = False
         case ["close"]:
             backend.close_sessions()
+        case ["press", *codes]:
+            desktop.keyboard = desktop.keyboard or Keyboard(desktop.bus)
+            desktop.keyboard.press([int(code) for code in codes])
         case ["fault", *words]:
             backend.node = desktop.obey_fault(" ".join(words))
         case ["end", program]:

@@ -44,6 +44,7 @@ class Desktop:
 
     def __init__(self, folder, size, parts):
         self.folder, self.size, self.parts, self.programs = folder, size, parts, {}
+        self.keyboard = None
         for name in "run", "home", "portals":
             (folder / name).mkdir(mode=0o700, exist_ok=True)
         (folder / "bus.conf").write_text(BUS.format(folder=folder))

@@ -240,6 +240,11 @@ extension EndToEnd {
             }
             let run = try CommandLineRun(["screenrelay", "view", "--display", ":9999", desktop.link])
             #expect(run.status == .exited(69) && run.errorLine?.contains("no X server at :9999") == true)
+            let words = ["screenrelay", "view", desktop.link]
+            let unnamed = try CommandLineRun(words, environment: ["WAYLAND_DISPLAY": ""])
+            #expect(unnamed.status == .exited(69))
+            let both = "no Wayland compositor at WAYLAND_DISPLAY and no X server at DISPLAY"
+            #expect(unnamed.errorLine?.contains(both) == true, "\(unnamed.errorOutput)")
         }
 
         @Test("a viewer reconnects to a host that is killed and restarted", .timeLimit(.minutes(5)))

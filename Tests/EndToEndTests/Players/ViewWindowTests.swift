@@ -22,7 +22,7 @@ extension EndToEnd {
             let isNamed = division == 1
             let viewer = try RunningProgram(
                 "screenrelay", ["view"] + (isNamed ? ["--display", other.name] : []) + [desktop.link],
-                prefix: isNamed ? [] : ["env", "DISPLAY=\(other.name)"])
+                prefix: isNamed ? [] : ["env", "WAYLAND_DISPLAY=/nowhere/wayland-0", "DISPLAY=\(other.name)"])
             let client = try DisplayClient(other.name)
             let picture = try eventually("the patches in the window") { () -> ScenePicture? in
                 if let status = viewer.child.poll() { throw ProgramEnded(status: status, log: viewer.log) }
