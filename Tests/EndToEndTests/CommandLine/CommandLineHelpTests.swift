@@ -93,7 +93,7 @@ extension EndToEnd {
                 "--scale", "--chroma", "--pause-when-locked", "--list", "(default: 420)", "--capture-memory",
                 "--capture-user", "--capture-unconfined",
                 "--token-file", "--new-token", "--config", "--no-config", "--qr", "--no-qr", "--json",
-                "--admin-token-file", "--api-lan", "--sound", "(default: none)",
+                "--admin-token-file", "--api-lan", "--sound", "(default: none)", "--camera", "(default: 1280x720@30)",
             ] {
                 #expect(share.contains(option), "\(option)")
             }

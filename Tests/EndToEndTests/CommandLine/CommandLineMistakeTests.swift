@@ -53,6 +53,8 @@ extension EndToEnd {
             Mistake("screenrelay share --track-text desk=a \(anyPorts)", 64, says: "--track-text", "no such track"),
             Mistake("screenrelay host --track-text desk=a \(anyPorts)", 64, says: "--track-text", "no such track"),
             Mistake("screenrelay host --allow-origin example.org", 64, says: "--allow-origin", "https://example.org"),
+            Mistake("screenrelay host --camera 1280x720", 64, says: "--camera 1280x720", "1280x720@30"),
+            Mistake("screenrelay share --camera 8000x720@30", 64, says: "--camera 8000x720@30", "4096"),
             Mistake("screenrelay host --embed-in https://*.example.org", 64, says: "--embed-in", "https://example.org"),
             Mistake(
                 "screenrelay host --ice-server example.org", 64, says: "--ice-server example.org",

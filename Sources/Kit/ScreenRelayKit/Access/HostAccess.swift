@@ -51,6 +51,7 @@ extension SignallingConfiguration {
         alsoOtherJoined = configuration.alsoOtherJoined
         pairRooms = configuration.pairRooms
         iceServers = configuration.iceServers
+        camera = configuration.camera
         lan = configuration.isOpenToNetwork
         hostNames = configuration.hostNames
         administration = configuration.administration

@@ -3,6 +3,7 @@ import Glibc
 import STUN
 import ScreenRelayKit
 import SecureTransport
+import Signalling
 import Threading
 
 /// The options of `share` and `host` for access control: tokens, passwords, expiry and certificates.
@@ -57,6 +58,12 @@ enum AccessOptions {
             long: "present-token-file", value: .required("FILE"),
             help: "keep the presenters' token in this file, which only this user can read (default: next to the "
                 + "room token)"),
+        Option(
+            long: "camera", value: .required("WIDTHxHEIGHT@FPS"),
+            help:
+                "with --presenters: the size and the frame rate that pages ask of cameras, 16 to 4096 pixels and 1 to "
+                + "60 fps; a camera without them uses the nearest it has",
+            default: "\(CameraFormat())"),
     ]
 
     static let alternatives = [["password", "password-file"], ["tls", "tls-cert"], ["tls", "tls-key"]]

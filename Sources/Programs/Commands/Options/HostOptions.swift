@@ -37,6 +37,7 @@ enum HostOptions {
         configuration.alsoOtherJoined = options.has("other-joined")
         configuration.pairRooms = options.has("pair-rooms")
         configuration.iceServers = try ICEOptions.servers(options)
+        configuration.camera = try options.required("camera", as: .cameraFormat)
         configuration.administration = try administration(options, listen: configuration.listen)
         (configuration.token, configuration.tokenFile) = try token(options, configuration)
         (configuration.presentingToken, configuration.presentingTokenFile) =
@@ -270,5 +271,15 @@ extension ValueFormat where Value == String {
         ) { text in
             SignallingConfiguration.isEmbeddingOrigin(text) ? text : nil
         }
+    }
+}
+
+extension ValueFormat where Value == CameraFormat {
+    /// `1280x720@30`: the size and the frame rate of a camera.
+    fileprivate static var cameraFormat: ValueFormat<CameraFormat> {
+        ValueFormat(
+            orProblem: "not a size and a frame rate; write them like 1280x720@30, with sides from 16 to 4096 and 1 to "
+                + "60 fps"
+        ) { CameraFormat($0) }
     }
 }

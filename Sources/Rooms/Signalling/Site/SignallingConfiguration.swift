@@ -29,6 +29,8 @@ public struct SignallingConfiguration: Sendable {
     public var pairRooms = false
     /// The STUN and TURN servers that clients receive after admission.
     public var iceServers: [ICEServer] = []
+    /// What pages ask of the camera of a person who presents.
+    public var camera = CameraFormat()
     /// The limits for clients.
     public var limits = SignallingLimits()
     /// The certificate. With one, the server serves only HTTPS; nil means HTTP.

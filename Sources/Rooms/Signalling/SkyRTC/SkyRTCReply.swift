@@ -35,6 +35,7 @@ struct SkyRTCReply: Encodable {
         var turn: String?
         var turnLeft: Int?
         var turnWait: Int?
+        var camera: CameraFormat?
         var pointing: Bool?
         var on: Bool?
         var locked: Bool?
@@ -83,12 +84,12 @@ struct SkyRTCReply: Encodable {
     /// Creates a message of a room. The other values are for `_peers`: `tracks` are the tracks that a newcomer can
     /// watch, `page` is the version of our page, `iceServers` are the servers by which it may reach the others,
     /// `resumption` is the secret of a viewer who breaks off, `watching` are the tracks of which one who has gone on
-    /// still has a session, `turn` is a viewer's turn to present, `pointing` is whether viewers may point, and `chat`
-    /// is the state of the chat, if viewers may write.
+    /// still has a session, `turn` is a viewer's turn to present, `camera` is what its page asks of a camera, `pointing`
+    /// is whether viewers may point, and `chat` is the state of the chat, if viewers may write.
     init(
         _ message: RoomMessage, tracks: [TrackSummary] = [], page: String? = nil, iceServers: [ClientICEServer] = [],
-        resumption: String? = nil, watching: [TrackName]? = nil, turn: TurnReport? = nil, pointing: Bool = false,
-        chat: ChatSummary? = nil
+        resumption: String? = nil, watching: [TrackName]? = nil, turn: TurnReport? = nil, camera: CameraFormat? = nil,
+        pointing: Bool = false, chat: ChatSummary? = nil
     ) {
         (eventName, data) =
             switch message {
@@ -99,8 +100,8 @@ struct SkyRTCReply: Encodable {
                         connections: .identifiers(connections.map(\.text)), you: you.text, host: host.text,
                         tracks: tracks, page: page, resume: resumption, watching: watching?.map(\.text),
                         iceServers: iceServers.isEmpty ? nil : iceServers, turn: turn?.word,
-                        turnLeft: turn?.secondsLeft, turnWait: turn?.secondsToWait, pointing: pointing ? true : nil,
-                        chat: chat)
+                        turnLeft: turn?.secondsLeft, turnWait: turn?.secondsToWait, camera: camera,
+                        pointing: pointing ? true : nil, chat: chat)
                 )
             case .newPeer(let peer, let name): ("_new_peer", Payload(socketId: peer.text, name: name))
             case .removePeer(let peer): ("_remove_peer", Payload(socketId: peer.text))

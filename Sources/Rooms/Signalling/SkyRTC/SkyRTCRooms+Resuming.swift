@@ -85,8 +85,8 @@ extension SkyRTCRooms {
         return SkyRTCReply(
             message, tracks: rooms.summaries(of: room), page: ViewerFiles.version,
             iceServers: configuration.iceServers.forClient(), resumption: isViewer ? member.resumption : nil,
-            watching: watching, turn: turn, pointing: isViewer && pointing.isAllowed,
-            chat: isViewer ? chat.summary(of: room) : nil)
+            watching: watching, turn: turn, camera: turn == nil ? nil : configuration.camera,
+            pointing: isViewer && pointing.isAllowed, chat: isViewer ? chat.summary(of: room) : nil)
     }
 
     /// Sends a viewer the whole state of its room, and of the tracks that it watches.
