@@ -8,7 +8,7 @@ import Testing
 struct PageModuleTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "page").path
     private static let files: [String] = {
-        let names = try? FileManager.default.contentsOfDirectory(atPath: folder)
+        let names = try? FileManager.default.subpathsOfDirectory(atPath: folder)
         return (names ?? []).filter { $0.hasSuffix(".test.mjs") }.sorted()
     }()
 

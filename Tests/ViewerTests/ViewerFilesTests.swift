@@ -14,6 +14,9 @@ struct ViewerFilesTests {
         #expect(ViewerFiles.file(path: "/index.html")?.entityTag == file.entityTag)
         #expect(ViewerFiles.file(path: "/picture/clock.js")?.contentType.hasPrefix("text/javascript") == true)
         #expect(ViewerFiles.file(path: "/style/base.css")?.contentType.hasPrefix("text/css") == true)
+        // Not in the document: the choice of devices loads it.
+        #expect(ViewerFiles.file(path: "/style/choice.css")?.contentType.hasPrefix("text/css") == true)
+        #expect(!text.contains(".device-choice"))
         #expect(ViewerFiles.file(path: "/favicon.svg")?.contentType == "image/svg+xml")
         #expect(ViewerFiles.file(path: "/nothing.js") == nil && ViewerFiles.file(path: "/jsconfig.json") == nil)
         #expect(try #require(file.compressed).count < file.bytes.count / 3)
@@ -24,7 +27,7 @@ struct ViewerFilesTests {
         arguments: [
             "meeting/meeting.js", "meeting/invitelink.js", "meeting/peoplepanel.js", "present/presenting.js",
             "sound/sound.js", "figures/chartlist.js", "fallback/fallback.js", "point/pointing.js",
-            "chat/chat.js",
+            "chat/chat.js", "choice/choice.js",
         ])
     func later(path: String) throws {
         let page = String(decoding: try #require(ViewerFiles.file(path: "/")).bytes, as: UTF8.self)

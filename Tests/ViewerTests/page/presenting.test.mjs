@@ -5,8 +5,9 @@ import test from "node:test";
 
 import "./fakes/browser.mjs";
 import { byPreference, Publication } from "../../../Sources/Rooms/Viewer/page/present/publication.js";
+import { leaveMark, takeMark } from "../../../Sources/Rooms/Viewer/page/present/mark.js";
 import {
-  credentials, lackOf, leaveMark, screenWishes, takeMark,
+  cameraBits, credentials, lackOf, reason, screenWishes,
 } from "../../../Sources/Rooms/Viewer/page/present/presenting.js";
 import { presentWords } from "../../../Sources/Rooms/Viewer/page/present/presentwords.js";
 import { isPresented, titleOf } from "../../../Sources/Rooms/Viewer/page/meeting/meetingwords.js";
@@ -22,6 +23,9 @@ class FakeConnection {
   remote = null;
   isClosed = false;
   sent = [];
+  /** The tracks that were sent instead of others; `failure` is why a track can't be. */
+  replaced = [];
+  failure = null;
 
   constructor() {
     FakeConnection.last = this;
@@ -29,7 +33,11 @@ class FakeConnection {
 
   addTransceiver(track, init) {
     this.sent.push({ kind: track.kind, ...init });
-    return {};
+    const replaceTrack = async (other) => {
+      if (this.isClosed || this.failure) throw this.failure ?? new Error("closed");
+      this.replaced.push([track.kind, other]);
+    };
+    return { sender: { replaceTrack } };
   }
 
   async setLocalDescription() {}
@@ -49,7 +57,7 @@ class FakeConnection {
 }
 
 /** Publishes a screen with sound to a host that answers with `status`. */
-function publish(context, status = 201) {
+function publish(context, status = 201, tracks = [{ kind: "video" }, { kind: "audio" }]) {
   globalThis.RTCPeerConnection = FakeConnection;
   globalThis.location.href = "http://127.0.0.1:8080/";
   const requests = [];
@@ -61,7 +69,7 @@ function publish(context, status = 201) {
     return answer;
   });
   const told = [];
-  const stream = { getTracks: () => [{ kind: "video" }, { kind: "audio" }] };
+  const stream = { getTracks: () => tracks };
   const publication = new Publication(stream, {
     address: ADDRESS, headers: { Authorization: "Bearer token", "X-Visit": "visit" }, bits: 8_000_000, iceServers: [],
   }, { onConnected: () => told.push("connected"), onLost: (code) => told.push(code) });
@@ -119,6 +127,40 @@ test("a share that is stopped while the host answers is ended there", async (con
   await opening;
   assert.deepEqual(requests.map(({ method }) => method), ["POST", "DELETE"]);
   assert.equal(connection.remote, null);
+});
+
+test("another device's track goes over the same connection, and only missing sound needs another one", async (context) => {
+  const { publication, connection, requests } = publish(context);
+  await publication.open();
+  const track = { kind: "video" };
+  assert.equal(await publication.replace("video", track), true);
+  assert.deepEqual(connection.replaced, [["video", track]]);
+  assert.equal(await publication.replace("audio", null), true);
+  connection.failure = new Error("other codec");
+  assert.equal(await publication.replace("video", track), false);
+  await publication.end("stopped");
+  assert.equal(await publication.replace("video", track), true, "the next session begins with it");
+  assert.deepEqual(requests.map(({ method }) => method), ["POST", "DELETE"]);
+  const silent = publish(context, 201, [{ kind: "video" }]).publication;
+  assert.equal(await silent.replace("audio", null), true);
+  assert.equal(await silent.replace("audio", { kind: "audio" }), false);
+});
+
+test("a camera's bit rate follows what is asked of it", () => {
+  assert.equal(cameraBits({ width: 1280, height: 720, frameRate: 30 }), 2_500_000);
+  assert.equal(cameraBits({ width: 640, height: 360, frameRate: 30 }), 625_000);
+  assert.equal(cameraBits({ width: 4096, height: 4096, frameRate: 60 }), 8_000_000);
+  assert.equal(cameraBits({ width: 16, height: 16, frameRate: 1 }), 300_000);
+});
+
+test("why a camera isn't shared is one sentence in each language", () => {
+  const names = ["NotAllowedError", "NotFoundError", "NotReadableError", "NetworkError"];
+  for (const { problems } of Object.values(presentWords)) {
+    const said = names.map((name) => problems[reason("camera", name)]);
+    assert.equal(new Set(said).size, names.length);
+    for (const text of said) assert.match(text, /[.。]$/);
+  }
+  assert.equal(reason("screen", "NotReadableError"), "busy");
 });
 
 test("H.264 comes first, Constrained Baseline before other profiles", () => {

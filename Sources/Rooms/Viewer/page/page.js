@@ -95,6 +95,8 @@ viewer.addEventListener("change", () => {
   lastSound = viewer.sound;
   draw();
 });
+// Loaded only to choose devices, so that the page itself stays small.
+const choice = () => import("./choice/choice.js");
 let lastRequests = 0;
 viewer.addEventListener("_turns", () => {
   // A button in the bar has their number.
@@ -147,7 +149,7 @@ viewer.addEventListener("_peers", async () => {
   if (!turns.mayPresent) await settled();
   try {
     const { Presenting } = await import("./present/presenting.js");
-    presenting = new Presenting(viewer, turns);
+    presenting = new Presenting(viewer, turns, choice);
   } catch {
     isPresentingWanted = false;
   }
@@ -178,7 +180,7 @@ function hear() {
   if (isSoundWanted) return;
   isSoundWanted = true;
   import("./sound/sound.js").then(
-    ({ Sound }) => new Sound({ viewer, stage, video, keys, language, element, iconButton, relabel, setText }),
+    ({ Sound }) => new Sound({ viewer, stage, video, keys, language, choice, element, iconButton, relabel, setText }),
     () => {
       isSoundWanted = false;
     },

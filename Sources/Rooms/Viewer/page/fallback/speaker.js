@@ -1,5 +1,6 @@
 // Where sound that came over the WebSocket is made loud: its volume and its level.
 
+import { playOnChosen } from "../choice/output.js";
 import { RATE } from "./opus.js";
 
 // In milliseconds. A browser that wants a click first doesn't begin.
@@ -19,6 +20,7 @@ export class Speaker {
   /** `onRefused()` is called if the browser doesn't play without a click. */
   constructor(volume, onRefused) {
     this.#gain.gain.value = volume;
+    playOnChosen(this.context);
     this.input.connect(this.#gain).connect(this.context.destination);
     // A call, or another device, may stop it at any time.
     this.context.addEventListener("statechange", () => this.#resume());

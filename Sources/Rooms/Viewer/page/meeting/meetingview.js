@@ -3,6 +3,7 @@
 import { addToBar, element, iconButton, onEscape, onOtherOpened, opened, relabel, setText } from "../element.js";
 import { words as roomWords } from "./meetingwords.js";
 import { words } from "./meetwords.js";
+import { playOnChosen } from "../choice/output.js";
 
 const CAMERA = "M4 7.5h9.5a1.5 1.5 0 0 1 1.5 1.5v6a1.5 1.5 0 0 1-1.5 1.5H4A1.5 1.5 0 0 1 2.5 15V9A1.5 1.5 0 0 1 4 7.5zM15 11l6.5-3v8L15 13";
 const MICROPHONE = "M12 3.5a3 3 0 0 1 3 3v5a3 3 0 0 1-6 0v-5a3 3 0 0 1 3-3zM5.5 11.5a6.5 6.5 0 0 0 13 0M12 18v3";
@@ -175,6 +176,7 @@ class Tile {
     this.peer = peer;
     this.root = element("li", "tile", {}, this.#video, this.#name, this.#state);
     this.#video.srcObject = peer.stream;
+    playOnChosen(this.#video);
     this.#play();
   }
 

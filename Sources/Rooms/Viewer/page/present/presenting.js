@@ -1,17 +1,18 @@
 // Publishes the user's screen and camera, each as a track of the room.
 
+import { leaveMark, takeMark } from "./mark.js";
 import { Publication } from "./publication.js";
 import { PresentView } from "./presentview.js";
 
 const KINDS = ["screen", "camera"];
-const BITS = { screen: 8_000_000, camera: 2_500_000 };
-const CAMERA = { width: { ideal: 1280 }, height: { ideal: 720 }, frameRate: { ideal: 30 } };
-const MICROPHONE = { echoCancellation: true, noiseSuppression: true };
+const SCREEN_BITS = 8_000_000;
+// Of a camera: as much as 1280x720 at 30 fps needs, by pixels per second.
+const BITS_PER_PIXEL = 2_500_000 / (1280 * 720 * 30);
+const LEAST_BITS = 300_000;
 // These filters are for speech.
 const SCREEN_SOUND = { echoCancellation: false, noiseSuppression: false, autoGainControl: false };
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 8000;
-const MARK_KEY = "screenrelay.mark";
 // Statuses after which the same offer would be refused again.
 const FINAL = new Set([400, 401, 403, 404, 415, 422]);
 
@@ -34,6 +35,11 @@ export function screenWishes(isMoving) {
   };
 }
 
+/** Returns the maximum bit rate of a camera from which this size and frame rate are asked. */
+export function cameraBits({ width, height, frameRate }) {
+  return Math.min(SCREEN_BITS, Math.max(LEAST_BITS, Math.round(width * height * frameRate * BITS_PER_PIXEL)));
+}
+
 /** Returns the headers of a WHIP request of this page (`Protocol/http.md`). */
 export function credentials({ link, introduction, visit }) {
   const token = link.room.slice(link.name.length + 1).split(",", 1)[0];
@@ -43,32 +49,11 @@ export function credentials({ link, introduction, visit }) {
   return headers;
 }
 
-/** Returns the suffix of this page's track names: the suffix from before a reload, or a new one. */
-export function takeMark() {
-  try {
-    const mark = sessionStorage.getItem(MARK_KEY);
-    // A copy of this tab must have another one.
-    sessionStorage.removeItem(MARK_KEY);
-    if (/^[0-9a-f]{8}$/.test(mark)) return mark;
-  } catch {
-    // Blocked storage: each page has its own.
-  }
-  return [...crypto.getRandomValues(new Uint8Array(4))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-/** Leaves `mark` to the next page in this tab. */
-export function leaveMark(mark) {
-  try {
-    sessionStorage.setItem(MARK_KEY, mark);
-  } catch {
-    // The next page then shares under other names.
-  }
-}
-
 /** The shares of this page, at most one of each kind. They outlive the WebSocket, and are sent again after a failure. */
 export class Presenting {
   #viewer;
   #turns;
+  #loadChoice;
   #view;
   #shares = new Map();
   /** The problem with a kind: a key of `words.problems`. */
@@ -76,13 +61,15 @@ export class Presenting {
   // The tracks have the same names again if the user shares again, so that viewers stay with them.
   #mark = takeMark();
 
-  /** `turns`: the `Turns` of `viewer`. */
-  constructor(viewer, turns) {
+  /** `turns`: the `Turns` of `viewer`; `loadChoice()` returns a promise of choice.js. */
+  constructor(viewer, turns, loadChoice) {
     this.#viewer = viewer;
     this.#turns = turns;
+    this.#loadChoice = loadChoice;
     this.#view = new PresentView({
       onTurn: (kind) => (this.#shares.has(kind) ? this.stop(kind) : this.start(kind)),
       onMotion: () => this.#hint(),
+      onFold: () => this.#fold(),
       onAct: (action, id) => this.#act(action, id),
     });
     viewer.addEventListener("_peers", () => this.#entered());
@@ -107,27 +94,29 @@ export class Presenting {
     });
   }
 
-  /** Asks the user for a screen ("screen") or for camera and microphone ("camera"), and sends it. */
+  /** Asks the user for a screen ("screen") or for camera and microphone ("camera"), and sends what the user chooses. */
   async start(kind) {
     if (this.#shares.has(kind) || lackOf(kind) || !this.#turns.mayPresent) return;
-    const share = { kind, state: "opening", stream: null, publication: null, visit: null, timer: null, wait: FIRST_WAIT };
+    const share = {
+      kind, state: "opening", choice: null, stream: null, publication: null, visit: null, timer: null, wait: FIRST_WAIT,
+    };
     this.#shares.set(kind, share);
     this.#problems.delete(kind);
     this.#draw();
     try {
-      share.stream = await this.#open(kind);
+      share.stream = await (kind === "screen" ? this.#openScreen(share) : this.#chooseDevices(share));
     } catch ({ name }) {
-      if (this.#shares.get(kind) === share) this.#shares.delete(kind);
-      // A user who closes the browser's list of screens needs no text that says so.
-      if (kind === "camera" || name !== "NotAllowedError") this.#problems.set(kind, reason(name));
+      if (this.#shares.get(kind) === share) {
+        this.#shares.delete(kind);
+        // A user who closes the browser's list of screens needs no text that says so.
+        if (kind === "camera" || name !== "NotAllowedError") this.#problems.set(kind, reason(kind, name));
+      }
       this.#draw();
+      release(share);
       return;
     }
     if (this.#shares.get(kind) !== share) return release(share);
-    const [video] = share.stream.getVideoTracks();
-    video.onended = () => {
-      if (this.#shares.get(kind) === share) this.stop(kind, "ended");
-    };
+    if (!share.stream) return this.stop(kind);
     this.#viewer.tracks.own.set(this.#track(kind), share.stream);
     this.#hint();
     this.#publish(share);
@@ -145,15 +134,49 @@ export class Presenting {
     release(share);
   }
 
-  #open(kind) {
-    const devices = navigator.mediaDevices;
-    if (kind === "screen") return devices.getDisplayMedia(screenWishes(this.#view.isMoving));
-    // Without a microphone, a camera is shared without sound.
-    return devices.getUserMedia({ video: CAMERA, audio: MICROPHONE })
-      .catch(({ name }) => {
-        if (name === "NotAllowedError") throw new DOMException("", name);
-        return devices.getUserMedia({ video: CAMERA });
-      });
+  async #openScreen(share) {
+    const stream = await navigator.mediaDevices.getDisplayMedia(screenWishes(this.#view.isMoving));
+    stream.getVideoTracks()[0].onended = () => this.#ended(share);
+    return stream;
+  }
+
+  /** Returns the stream of the devices with which the user starts, or null if the user cancels. */
+  async #chooseDevices(share) {
+    const file = await this.#loadChoice().catch(() => {
+      throw new DOMException("", "NetworkError");
+    });
+    if (this.#shares.get(share.kind) !== share) return null;
+    share.choice = new file.DeviceChoice(this.#view.place, this.#turns.camera, {
+      onTrack: (kind, track) => this.#replace(share, kind, track),
+      onEnded: () => this.#ended(share),
+    });
+    share.state = "choosing";
+    this.#draw();
+    return share.choice.choose();
+  }
+
+  #ended(share) {
+    if (this.#shares.get(share.kind) === share) this.stop(share.kind, "ended");
+  }
+
+  /** Sends the track of another device, in the same track of the room. */
+  async #replace(share, kind, track) {
+    const { stream, publication } = share;
+    for (const former of stream.getTracks()) {
+      if (former.kind === kind) stream.removeTrack(former);
+    }
+    if (track) stream.addTrack(track);
+    if (!publication || (await publication.replace(kind, track))) return;
+    // The session has no sound yet, or can't send this. Another one continues the room's track.
+    await publication.end("lost");
+    if (this.#shares.get(share.kind) === share && share.publication === publication) this.#publish(share);
+  }
+
+  /** The panel has closed. Devices mustn't stay open that nobody sees. */
+  #fold() {
+    const share = this.#shares.get("camera");
+    if (share?.state === "opening" || share?.state === "choosing") this.stop("camera");
+    else share?.choice?.fold();
   }
 
   #track(kind) {
@@ -175,7 +198,7 @@ export class Presenting {
       if (share.publication === publication && this.#shares.get(share.kind) === share) action(status);
     };
     const publication = new Publication(share.stream, {
-      address, headers: credentials(viewer), bits: BITS[share.kind], iceServers: viewer.relays.all,
+      address, headers: credentials(viewer), bits: share.kind === "screen" ? SCREEN_BITS : cameraBits(this.#turns.camera), iceServers: viewer.relays.all,
     }, {
       onConnected: only(() => {
         share.state = "live";
@@ -256,11 +279,16 @@ export class Presenting {
   }
 }
 
-function release({ stream }) {
+function release({ stream, choice }) {
+  choice?.close();
   for (const track of stream?.getTracks() ?? []) track.stop();
 }
 
-function reason(name) {
-  if (name === "NotAllowedError" || name === "SecurityError") return "denied";
-  return name === "NotFoundError" || name === "OverconstrainedError" ? "missing" : "busy";
+/** Returns why `kind` can't be shared: the key of `words.problems` for an error with this name. */
+export function reason(kind, name) {
+  const isCamera = kind === "camera";
+  if (name === "NotAllowedError" || name === "SecurityError") return isCamera ? "cameraDenied" : "denied";
+  if (name === "NotFoundError" || name === "OverconstrainedError") return isCamera ? "noCamera" : "missing";
+  if (name === "NetworkError") return "unloaded";
+  return isCamera ? "cameraBusy" : "busy";
 }

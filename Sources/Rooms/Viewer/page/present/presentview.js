@@ -8,7 +8,10 @@ const PRESENT = "M4.5 4.5h15A1.5 1.5 0 0 1 21 6v9a1.5 1.5 0 0 1-1.5 1.5h-15A1.5 
 const KINDS = ["screen", "camera"];
 const MOTION_KEY = "screenrelay.motion";
 
-/** Handlers: onTurn(kind), onMotion() when `isMoving` has changed, and onAct(action, id) as of `TurnView`. */
+/**
+ * Handlers: onTurn(kind), onMotion() when `isMoving` has changed, onFold() when the panel has closed, and
+ * onAct(action, id) as of `TurnView`.
+ */
 export class PresentView {
   #button;
   #panel;
@@ -17,9 +20,13 @@ export class PresentView {
   #offer = element("div", "offer", {}, element("p", "", {}, words.offer));
   #turns = new Map();
   #notes = new Map();
+  #onFold;
+  /** Where the choice of devices has its panel. */
+  place = element("div");
   #motion = element("input", "", { id: "present-motion", type: "checkbox", role: "switch" });
 
   constructor(handlers) {
+    this.#onFold = handlers.onFold;
     this.#panel = element("section", "panel presenting", { id: "presenting", "aria-label": words.present, tabindex: "-1" },
       element("h2", "", {}, words.present));
     this.#turn = new TurnView(handlers.onAct);
@@ -35,6 +42,7 @@ export class PresentView {
         this.#offer.append(element("div", "motion", {}, this.#motion, label));
       }
     }
+    this.#offer.append(this.place);
     this.#panel.append(this.#offer, ...this.#turn.parts);
     this.#motion.checked = recall();
     this.#motion.addEventListener("change", () => {
@@ -65,7 +73,8 @@ export class PresentView {
   }
 
   /**
-   * `states`: by kind, "opening" (the browser asks the user), "connecting" or "live"; `problems` and `lacks`: by kind, a
+   * `states`: by kind, "opening" (the browser asks the user), "choosing" (so does the panel in `place`), "connecting" or
+   * "live"; `problems` and `lacks`: by kind, a
    * key of `words.problems`; `turns`: a `Turns`.
    */
   draw(states, problems, lacks, turns) {
@@ -73,15 +82,18 @@ export class PresentView {
       const state = states[kind];
       const lack = lacks.get(kind);
       const turn = this.#turns.get(kind);
+      turn.hidden = state === "choosing";
+      // What has the focus is about to vanish.
+      if (kind === "camera" && !state && this.place.contains(document.activeElement)) turn.focus();
       setText(turn, state ? words.stop[kind] : words.start[kind]);
       turn.disabled = !state && Boolean(lack);
       turn.classList.toggle("on", Boolean(state));
-      const text = state ? words.states[state] : words.problems[problems.get(kind) ?? lack] ?? "";
+      const text = state ? words.states[state] ?? "" : words.problems[problems.get(kind) ?? lack] ?? "";
       const note = this.#notes.get(kind);
       setText(note, text);
       note.hidden = text === "";
     }
-    const isSharing = Object.keys(states).length > 0;
+    const isSharing = Object.values(states).some((state) => state !== "choosing");
     this.#button.toggleAttribute("data-on", isSharing);
     const losesFocus = !turns.mayPresent && this.#offer.contains(document.activeElement);
     this.#offer.hidden = !turns.mayPresent;
@@ -111,6 +123,7 @@ export class PresentView {
   #open(isOpen) {
     this.#panel.hidden = !isOpen;
     this.#button.setAttribute("aria-expanded", String(isOpen));
+    if (!isOpen) this.#onFold();
   }
 }
 

@@ -13,6 +13,7 @@ export class Publication {
   #address;
   #headers;
   #handlers;
+  #senders = new Map();
   #session = null;
   #disconnected = null;
   #isOver = false;
@@ -31,6 +32,7 @@ export class Publication {
       const transceiver = this.#connection.addTransceiver(track, {
         direction: "sendonly", streams: [stream], sendEncodings: [isVideo ? { maxBitrate: bits } : {}],
       });
+      this.#senders.set(track.kind, transceiver.sender);
       if (isVideo) preferH264(transceiver);
     }
     this.#connection.onconnectionstatechange = () => this.#changed();
@@ -39,6 +41,17 @@ export class Publication {
   /** Whether media can flow now. */
   get isConnected() {
     return this.#connection.connectionState === "connected";
+  }
+
+  /**
+   * Sends `track`, or nothing if it is null, instead of the track of the same kind. Returns false if only another session
+   * can send it.
+   */
+  async replace(kind, track) {
+    const sender = this.#senders.get(kind);
+    if (!sender) return track === null;
+    // What is over sends nothing, and the next session begins with the new track.
+    return await sender.replaceTrack(track).then(() => true, () => this.#isOver);
   }
 
   /** Sends the offer and applies the host's answer. */

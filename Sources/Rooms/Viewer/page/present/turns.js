@@ -10,6 +10,8 @@ export class Turns {
   own = null;
   /** When our turn ends, or when we may ask again: on the clock of `performance.now()`; NaN if that isn't limited. */
   end = NaN;
+  /** What is asked of our camera, if we present: {width, height, frameRate}. */
+  camera;
   /** Those that we decide about, each with `id`, `name` (may be empty) and `turn`, in the order of their requests. */
   members = [];
 
@@ -18,6 +20,7 @@ export class Turns {
       this.own = typeof detail.turn === "string" ? detail.turn : null;
       this.end = performance.now() + (detail.turnLeft ?? detail.turnWait) * 1000;
       if (type === "_peers" || !this.mayPresent) this.members = [];
+      this.camera = detail.camera ?? this.camera;
     });
     viewer.addEventListener("_turns", ({ detail }) => {
       const members = Array.isArray(detail.members) ? detail.members.slice(0, MOST_LISTED) : [];

@@ -6,6 +6,7 @@
 import { SoundView } from "./soundview.js";
 import { soundWords } from "./soundwords.js";
 import { Together } from "./together.js";
+import { canChooseSpeaker, hasSpeakers, playOnChosen } from "../choice/output.js";
 
 const MEMORY_KEY = "screenrelay.sound";
 // The volume is a multiple of 1 / STEPS.
@@ -37,18 +38,23 @@ export class Sound {
   /** The reception whose pictures may be held back, and for how long. */
   #reception = null;
   #together = new Together();
+  #loadChoice;
+  #speakers = null;
 
-  constructor({ viewer, stage, video, keys, language, ...tools }) {
+  /** `choice()` returns a promise of choice.js. */
+  constructor({ viewer, stage, video, keys, language, choice, ...tools }) {
     const words = soundWords[language];
     this.#viewer = viewer;
     this.#stage = stage;
     this.#video = video;
+    this.#loadChoice = choice;
     ({ isWanted: this.#isWanted, volume: this.#volume } = recall());
     this.#view = new SoundView(tools, words, {
       onChoice: (isOn) => this.#choose(isOn),
       onVolume: (volume) => this.#turnTo(volume),
       onTurn: (steps) => this.turn(steps),
       onSight: () => this.#meter(),
+      onSpeakers: () => this.#chooseSpeaker(),
     });
     keys.add("a", words.toggle, () => this.toggle());
     keys.add([".", ">"], words.louder, () => this.turn(1));
@@ -61,6 +67,8 @@ export class Sound {
     viewer.addEventListener("change", () => this.#follow());
     viewer.addEventListener("looked", () => this.#keepTogether());
     this.#follow();
+    this.#lookForSpeakers();
+    navigator.mediaDevices?.addEventListener("devicechange", () => this.#lookForSpeakers());
   }
 
   get isListening() {
@@ -123,6 +131,19 @@ export class Sound {
       isOffered: this.#isLive && !isListening && this.#isWanted !== false,
       volume: isListening ? this.#volume : 0,
     });
+  }
+
+  /** Plays on the chosen speaker if it is there, and offers a choice if there is one. */
+  async #lookForSpeakers() {
+    playOnChosen(this.#video);
+    this.#view.offerSpeakers(canChooseSpeaker() && (await hasSpeakers()));
+  }
+
+  async #chooseSpeaker() {
+    const file = await this.#loadChoice().catch(() => null);
+    if (!file) return;
+    this.#speakers ??= new file.SpeakerChoice();
+    this.#speakers.toggle();
   }
 
   #keepTogether() {

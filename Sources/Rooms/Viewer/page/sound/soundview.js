@@ -3,6 +3,7 @@
 const SPEAKER = "M11.5 5.5 7.5 9H4v6h3.5l4 3.5z";
 const ON = `${SPEAKER}M15 9.2a4 4 0 0 1 0 5.6M17.6 6.6a7.6 7.6 0 0 1 0 10.8`;
 const OFF = `${SPEAKER}m15.5 9.5 5 5m0-5-5 5`;
+const DEVICE = "M8 3.5h8v17H8zM12 7.5v.1M12 16.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5z";
 const CLOSE = "m7 7 10 10M17 7 7 17";
 // Wheel pixels for one step of the volume.
 const WHEEL_STEP = 50;
@@ -12,7 +13,10 @@ const RANGE = 60;
 /** @type {(id: string) => any} */
 const byId = (id) => document.getElementById(id);
 
-/** Handlers: onChoice(isOn), onVolume(volume), onTurn(steps), onSight() if the level may have become visible. */
+/**
+ * Handlers: onChoice(isOn), onVolume(volume), onTurn(steps), onSight() if the level may have become visible, and
+ * onSpeakers(): the user wants to choose the speaker.
+ */
 export class SoundView {
   #tools;
   #words;
@@ -21,6 +25,7 @@ export class SoundView {
   #speaker;
   #level;
   #slider;
+  #device;
   #note;
   #isListening = false;
   #turned = 0;
@@ -44,7 +49,10 @@ export class SoundView {
     this.#slider.addEventListener("input", () => handlers.onVolume(Number(this.#slider.value)));
     // The keys of the page, such as the arrows, then mean what they mean elsewhere.
     this.#slider.addEventListener("pointerup", () => this.#slider.blur());
-    this.#controls = element("span", "controls sound", {}, this.#speaker, this.#slider);
+    this.#device = iconButton(DEVICE, words.device, handlers.onSpeakers);
+    this.#device.id = "speaker-device";
+    this.#device.hidden = true;
+    this.#controls = element("span", "controls sound", {}, this.#speaker, this.#slider, this.#device);
     this.#controls.addEventListener("wheel", (event) => this.#wheel(event, handlers.onTurn), { passive: false });
     this.#note = element("span", "sound-note", { role: "status" });
     this.#offer.hidden = this.#controls.hidden = true;
@@ -79,6 +87,11 @@ export class SoundView {
     this.#slider.value = String(volume);
     this.#slider.setAttribute("aria-valuetext", `${Math.round(volume * 100)} %`);
     setText(this.#note, state === "muted" ? this.#words.muted : "");
+  }
+
+  /** Sets whether there is a button for the choice of the speaker. */
+  offerSpeakers(isOffered) {
+    this.#device.hidden = !isOffered;
   }
 
   /** Shows how loud it is, from 0 to 1. */

@@ -1,0 +1,219 @@
+// The camera and the microphone of a share: opened, exchanged for others, and released.
+
+import { facingOf } from "./facing.js";
+import { keepDevices, recallDevices } from "./chosen.js";
+
+const DEVICES = { video: "videoinput", audio: "audioinput", output: "audiooutput" };
+const NAMES = { video: "camera", audio: "microphone" };
+const MICROPHONE = { echoCancellation: true, noiseSuppression: true };
+// A device that another track or program has may fail with either.
+const BUSY = new Set(["NotReadableError", "AbortError"]);
+const REFUSED = new Set(["NotAllowedError", "SecurityError"]);
+
+const only = (deviceId) => (deviceId ? { deviceId: { exact: deviceId } } : {});
+
+/**
+ * The open devices. They are those that the user has chosen before, or the browser's default ones if those are gone.
+ *
+ * Handlers: onChange() when something else is to be drawn; onTrack(kind, track) when another track, or null, takes the
+ * place of the former one, which is stopped when the returned promise ends; onEnded() when there is no camera any more.
+ */
+export class Capture {
+  /** By kind: what `getUserMedia` has opened, or null. */
+  tracks = { video: null, audio: null };
+  /** By kind, and for "output": the devices that there are. They have ids once the user has allowed one. */
+  lists = { video: [], audio: [], output: [] };
+  /** What the user is to be told: a key of `words.notes`, or "". */
+  note = "";
+
+  #basic;
+  #handlers;
+  #attempts = { video: 0, audio: 0 };
+  #isClosed = false;
+  #listen = () => this.#list();
+
+  /** `camera`: {width, height, frameRate}, which is asked of the camera. */
+  constructor(camera, handlers) {
+    const size = Object.entries(camera).map(([name, ideal]) => [name, { ideal }]);
+    this.#basic = { video: Object.fromEntries(size), audio: MICROPHONE };
+    this.#handlers = handlers;
+  }
+
+  /** Opens a camera, and a microphone if there is one. Throws what `getUserMedia` throws. */
+  async open() {
+    navigator.mediaDevices.addEventListener?.("devicechange", this.#listen);
+    await this.#list();
+    const chosen = recallDevices();
+    const stream = await this.#openFirst(this.#wishes(chosen));
+    for (const track of stream?.getTracks() ?? []) this.#take(track.kind, track);
+    if (this.#isClosed) return;
+    if (!this.tracks.audio) this.note = "soundless";
+    for (const kind of ["audio", "video"]) {
+      const id = chosen[NAMES[kind]];
+      if (id && this.tracks[kind] && this.selected(kind) !== id) this.note = `missed-${kind}`;
+    }
+    // The devices have names now.
+    await this.#list();
+  }
+
+  /** Uses the device with this id from now on. */
+  async choose(kind, id) {
+    const isOpen = await this.#exchange(kind, only(id));
+    if (isOpen) keepDevices(kind === "video" ? { camera: id, facing: undefined } : { microphone: id });
+  }
+
+  /** Uses the camera on the other side of a phone from now on. */
+  async flip() {
+    const facing = this.facing === "environment" ? "user" : "environment";
+    const isOpen = await this.#exchange("video", { facingMode: { exact: facing } });
+    if (isOpen) keepDevices({ facing, camera: undefined });
+  }
+
+  /** Releases the devices, and those that the browser still asks for. */
+  close() {
+    this.#isClosed = true;
+    navigator.mediaDevices.removeEventListener?.("devicechange", this.#listen);
+    for (const kind of ["video", "audio"]) {
+      const track = this.tracks[kind];
+      this.tracks[kind] = null;
+      if (track) release(track);
+    }
+  }
+
+  /** The id of the device that is used, or "". */
+  selected(kind) {
+    return this.tracks[kind]?.getSettings().deviceId ?? "";
+  }
+
+  /** The side that the camera faces: "user", "environment", or "" if that isn't known. */
+  get facing() {
+    const id = this.selected("video");
+    return this.tracks.video?.getSettings().facingMode ?? facingOf(this.lists.video.find((one) => one.deviceId === id));
+  }
+
+  /** Whether there are cameras on both sides. */
+  get canFlip() {
+    const sides = this.lists.video.map(facingOf);
+    return sides.includes("user") && sides.includes("environment");
+  }
+
+  /**
+   * What to ask for, best first. Without the chosen camera the default one is used, then any other, because the default
+   * one may be in use; without a microphone, the camera is shared without sound.
+   */
+  #wishes({ camera, microphone, facing }) {
+    const first = facing ? { facingMode: { exact: facing } } : only(camera);
+    const cameras = unique([first, {}, ...this.lists.video.map(({ deviceId }) => only(deviceId))]);
+    const microphones = unique([only(microphone), {}]);
+    return cameras.flatMap((video) => [...microphones.map((audio) => ({ video, audio })), { video }]);
+  }
+
+  /** Returns null if the devices have been released meanwhile. */
+  async #openFirst(wishes) {
+    let last = null;
+    for (const wish of wishes) {
+      if (this.#isClosed) return null;
+      try {
+        return await this.#ask(wish);
+      } catch (problem) {
+        // The user has answered: asking again would only annoy.
+        if (REFUSED.has(problem.name)) throw problem;
+        last = problem;
+      }
+    }
+    throw last;
+  }
+
+  /** Opens the devices of `wish`, constraints by kind. Returns null if all have been released meanwhile. */
+  async #ask(wish) {
+    const wanted = Object.entries(wish).map(([kind, one]) => [kind, { ...this.#basic[kind], ...one }]);
+    const stream = await navigator.mediaDevices.getUserMedia(Object.fromEntries(wanted));
+    if (!this.#isClosed) return stream;
+    stream.getTracks().forEach(release);
+    return null;
+  }
+
+  /** Opens another device instead of the one that is used. Returns whether it is used now. */
+  async #exchange(kind, wish) {
+    const attempt = ++this.#attempts[kind];
+    const former = this.tracks[kind];
+    // Some phones end a camera when another one is opened.
+    if (former) former.onended = null;
+    this.note = "";
+    let stream = null;
+    let problem = null;
+    try {
+      stream = await this.#ask({ [kind]: wish }).catch((reason) => {
+        if (!BUSY.has(reason.name) || former?.readyState !== "live") throw reason;
+        // Other phones open only one at a time.
+        former.stop();
+        return this.#ask({ [kind]: wish });
+      });
+    } catch (reason) {
+      problem = reason;
+    }
+    if (this.#isClosed) return false;
+    if (attempt !== this.#attempts[kind]) {
+      stream?.getTracks().forEach(release);
+      return false;
+    }
+    if (stream) {
+      await this.#take(kind, stream.getTracks()[0]);
+      await this.#list();
+      return true;
+    }
+    if (former?.readyState === "live") this.#follow(kind, former);
+    else if (former) await this.#replace(kind, former.getSettings().deviceId);
+    this.note = REFUSED.has(problem?.name) ? "refused" : `unopened-${kind}`;
+    this.#handlers.onChange();
+    return false;
+  }
+
+  #follow(kind, track) {
+    track.onended = async () => {
+      if (this.tracks[kind] !== track) return;
+      await this.#replace(kind, "");
+    };
+  }
+
+  /** A device is gone: uses the device with this id instead, else the default one, if it can be opened. */
+  async #replace(kind, id) {
+    const attempt = ++this.#attempts[kind];
+    const others = this.lists[kind].map(({ deviceId }) => only(deviceId));
+    const wishes = unique([only(id), {}, ...others]).map((wish) => ({ [kind]: wish }));
+    const stream = await this.#openFirst(wishes).catch(() => null);
+    if (this.#isClosed) return;
+    if (attempt !== this.#attempts[kind]) return stream?.getTracks().forEach(release);
+    if (!stream && kind === "video") return this.#handlers.onEnded();
+    await this.#take(kind, stream?.getTracks()[0] ?? null);
+    this.note = stream ? `lost-${kind}` : "soundless";
+    await this.#list();
+  }
+
+  async #take(kind, track) {
+    const former = this.tracks[kind];
+    this.tracks[kind] = track;
+    if (track) this.#follow(kind, track);
+    await this.#handlers.onTrack(kind, track);
+    if (former) release(former);
+  }
+
+  async #list() {
+    const all = await navigator.mediaDevices.enumerateDevices().catch(() => []);
+    if (this.#isClosed) return;
+    for (const [kind, name] of Object.entries(DEVICES)) {
+      this.lists[kind] = all.filter((device) => device.kind === name && device.deviceId);
+    }
+    this.#handlers.onChange();
+  }
+}
+
+function release(track) {
+  track.onended = null;
+  track.stop();
+}
+
+/** Leaves out constraints that are there already. */
+function unique(constraints) {
+  return [...new Map(constraints.map((one) => [JSON.stringify(one), one])).values()];
+}
