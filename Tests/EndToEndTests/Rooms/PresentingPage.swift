@@ -35,24 +35,59 @@ struct PresentingPage {
         };
         """
 
+    /// Keeps the tracks of all devices that the page opens in `window.opened`.
+    private static let opened = """
+        window.opened = [];
+        const ask = navigator.mediaDevices?.getUserMedia.bind(navigator.mediaDevices);
+        if (ask) navigator.mediaDevices.getUserMedia = async (wanted) => {
+          const stream = await ask(wanted);
+          window.opened.push(...stream.getTracks());
+          return stream;
+        };
+        """
+
     /// Opens `link`, or the link that the host prints for presenters, as a user called `name`. Without
-    /// `replacesScreen`, the screen is the one that Chromium has for tests, as the camera is in any case.
-    init(_ room: PublishedRoom, as name: String = "Ann", link: String? = nil, replacesScreen: Bool = true) throws {
+    /// `replacesScreen`, the screen is the one that Chromium has for tests, as the cameras, `fake_device_0` and so on,
+    /// are in any case.
+    init(
+        _ room: PublishedRoom, as name: String = "Ann", link: String? = nil, replacesScreen: Bool = true,
+        cameras: Int = 1, permission: MeetingPage.Permission = .granted
+    ) throws {
+        let answer = permission == .granted ? "--use-fake-ui-for-media-stream" : "--deny-permission-prompts"
         browser = try Browser.launch(
-            extraFlags: ["--use-fake-device-for-media-stream=fps=15", "--use-fake-ui-for-media-stream"])
+            extraFlags: ["--use-fake-device-for-media-stream=fps=15,device-count=\(cameras)", answer])
         let page = try browser.newPage("about:blank")
+        try page.keepConnections()
+        try page.runBeforeLoad(Self.opened)
         if replacesScreen { try page.runBeforeLoad(Self.screen) }
         try page.runBeforeLoad("try { localStorage.setItem('screenrelay.name', '\(name)'); } catch {}")
         try page.navigate(link ?? room.host.printed("Presenters: "))
         viewer = ViewerPage(page)
     }
 
-    /// Shares "screen" or "camera", as a user would, and returns the track's name.
-    @discardableResult
-    func share(_ kind: String) throws -> String {
+    /// Presses the button that shares "screen" or "camera".
+    func press(_ kind: String) throws {
         try page.waitUntil("document.getElementById('present')?.hidden === false")
         try page.evaluate("document.getElementById('presenting').hidden && document.getElementById('present').click()")
         try page.evaluate("document.getElementById('present-\(kind)').click()")
+    }
+
+    /// Shares "screen" or "camera", as a user would, and returns the track's name.
+    @discardableResult
+    func share(_ kind: String) throws -> String {
+        try press(kind)
+        if kind == "camera" { try start() }
+        return try waitUntilLive(kind)
+    }
+
+    /// Begins the share of the devices in the panel.
+    func start() throws {
+        try page.waitUntil("document.getElementById('choice-start')?.disabled === false")
+        try page.evaluate("document.getElementById('choice-start').click()")
+    }
+
+    /// Waits until the share is live, and returns the track's name.
+    func waitUntilLive(_ kind: String) throws -> String {
         try page.waitUntil("screenRelay.presenting.\(kind) === 'live'")
         return try eventually("the track") {
             try page.evaluate("screenRelay.tracks.findLast(({ name }) => name.startsWith('\(kind)-'))?.name").string

@@ -36,7 +36,19 @@ export class FakeStream {
   }
 
   getTracks() {
-    return this.#tracks;
+    return [...this.#tracks];
+  }
+
+  getVideoTracks() {
+    return this.#tracks.filter(({ kind }) => kind === "video");
+  }
+
+  addTrack(track) {
+    this.#tracks.push(track);
+  }
+
+  removeTrack(track) {
+    this.#tracks.splice(this.#tracks.indexOf(track), 1);
   }
 }
 

@@ -1,4 +1,4 @@
-// The choice of devices. The page loads this file and those it imports only when somebody shares a camera, or chooses a
+// The choice of devices. The page loads this file, with what it needs, only when somebody shares a camera or chooses a
 // speaker.
 
 import { canChooseSpeaker, chooseSpeaker } from "./output.js";
@@ -12,8 +12,8 @@ import { words } from "./choicewords.js";
 /**
  * The devices of one share of a camera, and the panel in which the user chooses them before the share and during it.
  *
- * Handlers: onTrack(kind, track), returning a promise, when another track takes the place of a former one while the share
- * is live, and onEnded() when there is no camera any more.
+ * Handlers: onTrack(kind, track), returning a promise, when another track takes the place of a former one while the
+ * share is live, and onEnded() when there is no camera any more.
  */
 export class DeviceChoice {
   #capture;

@@ -77,8 +77,8 @@ export class ChoiceView {
   }
 
   /**
-   * `isOpen`: whether the panel is open; `isLive`: whether the share has begun; `capture`: a `Capture`; `speaker`: the id
-   * of the speaker that is used, or null if it can't be chosen.
+   * `isOpen`: whether the panel is open; `isLive`: whether the share has begun; `capture`: a `Capture`; `speaker`: the
+   * id of the speaker that is used, or null if it can't be chosen.
    */
   draw({ isOpen, isLive, capture, speaker }) {
     const { tracks, lists, note } = capture;

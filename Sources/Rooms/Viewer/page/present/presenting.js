@@ -129,6 +129,8 @@ export class Presenting {
     this.#shares.delete(kind);
     this.#viewer.tracks.own.set(this.#track(kind), null);
     this.#draw();
+    // The next share has a panel of its own.
+    share.choice?.close();
     clearTimeout(share.timer);
     await share.publication?.end(ending);
     release(share);
@@ -197,8 +199,9 @@ export class Presenting {
     const only = (action) => (status) => {
       if (share.publication === publication && this.#shares.get(share.kind) === share) action(status);
     };
+    const bits = share.kind === "screen" ? SCREEN_BITS : cameraBits(this.#turns.camera);
     const publication = new Publication(share.stream, {
-      address, headers: credentials(viewer), bits: share.kind === "screen" ? SCREEN_BITS : cameraBits(this.#turns.camera), iceServers: viewer.relays.all,
+      address, headers: credentials(viewer), bits, iceServers: viewer.relays.all,
     }, {
       onConnected: only(() => {
         share.state = "live";

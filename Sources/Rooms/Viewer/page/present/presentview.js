@@ -73,9 +73,8 @@ export class PresentView {
   }
 
   /**
-   * `states`: by kind, "opening" (the browser asks the user), "choosing" (so does the panel in `place`), "connecting" or
-   * "live"; `problems` and `lacks`: by kind, a
-   * key of `words.problems`; `turns`: a `Turns`.
+   * `states`: by kind, "opening" (the browser asks the user), "choosing" (so does the panel in `place`), "connecting"
+   * or "live"; `problems` and `lacks`: by kind, a key of `words.problems`; `turns`: a `Turns`.
    */
   draw(states, problems, lacks, turns) {
     for (const kind of KINDS) {

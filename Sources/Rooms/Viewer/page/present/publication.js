@@ -44,8 +44,8 @@ export class Publication {
   }
 
   /**
-   * Sends `track`, or nothing if it is null, instead of the track of the same kind. Returns false if only another session
-   * can send it.
+   * Sends `track`, or nothing if it is null, instead of the track of the same kind. Returns false if only another
+   * session can send it.
    */
   async replace(kind, track) {
     const sender = this.#senders.get(kind);
