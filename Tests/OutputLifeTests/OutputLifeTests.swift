@@ -12,10 +12,10 @@ struct OutputLifeTests {
         var now = MonotonicTime.zero + .seconds(100)
         var random = 0.5
 
-        init(tries: Int = 0) {
+        init(tries: Int = 0, hasTrack: Bool = true) {
             var settings = OutputLife.Settings()
             settings.tries = tries
-            life = OutputLife(settings)
+            life = OutputLife(settings, hasTrack: hasTrack)
         }
 
         mutating func happens(_ event: OutputLife.Event) -> [OutputLife.Action] {
@@ -270,5 +270,65 @@ struct OutputLifeTests {
         _ = course.happens(.opened(attempt: 2))
         #expect(course.happens(.networkChanged(goesOn: false)) == [.abandon(attempt: 2), .tell(.disconnected)])
         #expect(course.happens(.networkChanged(goesOn: true)) == [])
+    }
+
+    @Test("an output waits for its track, ends with it after its queue, and connects again when the track returns")
+    func track() {
+        var course = Course(hasTrack: false)
+        #expect(course.happens(.start) == [.tell(.waiting)])
+        #expect(course.life.deadline == .distantFuture)
+        #expect(course.happens(.restart) == [] && course.happens(.networkChanged(goesOn: true)) == [])
+        for attempt in 1...2 {
+            #expect(course.happens(.trackCame) == [.tell(.connecting), .open(attempt: attempt)])
+            #expect(course.happens(.opened(attempt: attempt)) == [.tell(.connected)])
+            #expect(course.happens(.trackLeft) == [.tell(.disconnecting), .close(attempt: attempt)])
+            #expect(course.happens(.closed(attempt: attempt)) == [.tell(.waiting)])
+        }
+        #expect(course.happens(.stop) == [.tell(.disconnecting), .tell(.disconnected)])
+        #expect(course.happens(.trackCame) == [])
+        #expect(course.happens(.trackLeft) == [])
+    }
+
+    @Test("a track that ends before the connection ends the attempt or the wait, and its return has all tries")
+    func trackWithoutConnection() {
+        var opening = Course()
+        _ = opening.happens(.start)
+        #expect(opening.happens(.trackLeft) == [.abandon(attempt: 1), .tell(.waiting)])
+        var retrying = Course(tries: 1)
+        _ = retrying.happens(.start)
+        for attempt in [1, 2] {
+            let told = retrying.happens(.failed(attempt: attempt, Self.refused))
+            #expect(told == [.tell(.autoReconnecting, because: Self.refused)])
+            #expect(retrying.happens(.trackLeft) == [.tell(.waiting)])
+            #expect(retrying.happens(.trackCame) == [.tell(.connecting), .open(attempt: attempt + 1)])
+        }
+        var failed = Course()
+        _ = failed.happens(.start)
+        _ = failed.happens(.failed(attempt: 1, Self.refused))
+        #expect(failed.happens(.trackLeft) == [] && failed.happens(.trackCame) == [])
+        #expect(failed.life.state == .error)
+    }
+
+    @Test("a track that returns while the rest is sent has another connection after that, unless there is a stop")
+    func trackReturnsEarly() {
+        func leaving() -> Course {
+            var course = Course()
+            _ = course.happens(.start)
+            _ = course.happens(.opened(attempt: 1))
+            _ = course.happens(.trackLeft)
+            #expect(course.happens(.trackCame) == [])
+            return course
+        }
+        var closed = leaving()
+        #expect(closed.happens(.closed(attempt: 1)) == [.tell(.connecting), .open(attempt: 2)])
+        var failed = leaving()
+        #expect(failed.happens(.failed(attempt: 1, Self.refused)) == [.tell(.connecting), .open(attempt: 2)])
+        var slow = leaving()
+        let (wait, actions) = slow.waits()
+        #expect(wait == .seconds(3))
+        #expect(actions == [.abandon(attempt: 1), .tell(.connecting), .open(attempt: 2)])
+        var stopped = leaving()
+        #expect(stopped.happens(.stop) == [])
+        #expect(stopped.happens(.closed(attempt: 1)) == [.tell(.disconnected)])
     }
 }

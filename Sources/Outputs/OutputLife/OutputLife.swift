@@ -29,6 +29,10 @@ public struct OutputLife: Sendable {
         case restart
         /// The machine's way to the network has changed; the user has been asked whether to go on.
         case networkChanged(goesOn: Bool)
+        /// The track that the output sends exists from now on.
+        case trackCame
+        /// The track has ended; it may return.
+        case trackLeft
         /// There is something to send, and the attempt begins to connect; from here on the attempt's time counts.
         case dialled(attempt: Int)
         /// The other side has accepted the connection.
@@ -54,11 +58,14 @@ public struct OutputLife: Sendable {
 
     private enum Phase {
         case idle
+        /// Waits for the track.
+        case withoutTrack
         /// Waits for something to send, or, with a time, for an answer.
         case opening(until: MonotonicTime)
         case open(since: MonotonicTime)
         case waiting(until: MonotonicTime)
-        case closing(until: MonotonicTime)
+        /// Sends the rest after a stop, or at the end of the track.
+        case closing(until: MonotonicTime, isStopped: Bool)
     }
 
     /// The most tries that are taken from `Settings.tries`.
@@ -76,6 +83,7 @@ public struct OutputLife: Sendable {
     /// May be set at any time; applies from the next event on.
     public var settings: Settings
     private var phase = Phase.idle
+    private var hasTrack: Bool
     private var attempt = 0
     /// Since when the server has refused it because its name may be in use; nil if it hasn't.
     private var nameRefusedSince: MonotonicTime?
@@ -84,16 +92,17 @@ public struct OutputLife: Sendable {
     /// The reason for `state` that the user was told.
     private var reason: OutputError?
 
-    /// Creates the life of an output that has not been started.
-    public init(_ settings: Settings = Settings()) {
+    /// Creates the life of an output that has not been started, and whose track exists now if `hasTrack` is true.
+    public init(_ settings: Settings = Settings(), hasTrack: Bool = true) {
         self.settings = settings
+        self.hasTrack = hasTrack
     }
 
     /// When to call `poll`, if nothing else happens.
     public var deadline: MonotonicTime {
         switch phase {
-        case .opening(let until), .waiting(let until), .closing(let until): until
-        case .idle, .open: .distantFuture
+        case .opening(let until), .waiting(let until), .closing(let until, _): until
+        case .idle, .withoutTrack, .open: .distantFuture
         }
     }
 
@@ -112,6 +121,13 @@ public struct OutputLife: Sendable {
         case .networkChanged(let goesOn):
             guard !state.isOver, state != .disconnecting else { return [] }
             return abandoned() + (goesOn ? begin() : end(as: .disconnected))
+        case .trackCame:
+            hasTrack = true
+            guard case .withoutTrack = phase else { return [] }
+            return begin()
+        case .trackLeft:
+            hasTrack = false
+            return trackLeft(now)
         case .stop: return stop(now)
         case .dialled(let attempt):
             if attempt == self.attempt, case .opening = phase { phase = .opening(until: now + settings.connectTimeout) }
@@ -126,7 +142,7 @@ public struct OutputLife: Sendable {
             return failed(failure, now, random)
         case .closed(let attempt):
             guard attempt == self.attempt, case .closing = phase else { return [] }
-            return end(as: .disconnected)
+            return closed()
         }
     }
 
@@ -138,14 +154,18 @@ public struct OutputLife: Sendable {
             let failure = OutputError("no answer within \(settings.connectTimeout.milliseconds / 1000) s")
             return abandoned() + failed(failure, now, random)
         case .waiting: return open()
-        case .closing: return abandoned() + end(as: .disconnected)
-        case .idle, .open: return []
+        case .closing: return abandoned() + closed()
+        case .idle, .withoutTrack, .open: return []
         }
     }
 
-    /// The first attempt after the user's wish.
+    /// The first attempt after the user's wish, or after the track has begun; without a track, it is waited for.
     private mutating func begin() -> [Action] {
         (triesMade, nameRefusedSince) = (0, nil)
+        guard hasTrack else {
+            phase = .withoutTrack
+            return change(to: .waiting)
+        }
         return change(to: .connecting) + open()
     }
 
@@ -157,21 +177,41 @@ public struct OutputLife: Sendable {
 
     private mutating func stop(_ now: MonotonicTime) -> [Action] {
         switch phase {
-        case .open:
-            phase = .closing(until: now + settings.closeTimeout)
-            return change(to: .disconnecting) + [.close(attempt: attempt)]
-        case .opening, .waiting:
+        case .open: return close(now, isStopped: true)
+        case .withoutTrack, .opening, .waiting:
             let actions = change(to: .disconnecting) + abandoned()
             return actions + end(as: .disconnected)
-        case .idle, .closing: return []
+        case .closing(let until, _):
+            phase = .closing(until: until, isStopped: true)
+            return []
+        case .idle: return []
         }
+    }
+
+    private mutating func trackLeft(_ now: MonotonicTime) -> [Action] {
+        switch phase {
+        case .open: return close(now, isStopped: false)
+        case .opening, .waiting: return abandoned() + begin()
+        case .idle, .withoutTrack, .closing: return []
+        }
+    }
+
+    private mutating func close(_ now: MonotonicTime, isStopped: Bool) -> [Action] {
+        phase = .closing(until: now + settings.closeTimeout, isStopped: isStopped)
+        return change(to: .disconnecting) + [.close(attempt: attempt)]
+    }
+
+    /// The rest has been sent, or isn't needed. A track that has ended may have returned meanwhile.
+    private mutating func closed() -> [Action] {
+        if case .closing(_, isStopped: false) = phase { return begin() }
+        return end(as: .disconnected)
     }
 
     private mutating func failed(_ failure: OutputError, _ now: MonotonicTime, _ random: Double) -> [Action] {
         switch phase {
-        // It was stopped: the rest isn't needed.
-        case .closing: return end(as: .disconnected)
-        case .idle, .waiting: return []
+        // It is ending: the rest isn't needed.
+        case .closing: return closed()
+        case .idle, .withoutTrack, .waiting: return []
         case .open(let since) where now - since >= Self.lasting: triesMade = 0
         case .open, .opening: break
         }
@@ -207,7 +247,7 @@ public struct OutputLife: Sendable {
     private mutating func abandoned() -> [Action] {
         switch phase {
         case .opening, .open, .closing: return [.abandon(attempt: attempt)]
-        case .idle, .waiting: return []
+        case .idle, .withoutTrack, .waiting: return []
         }
     }
 

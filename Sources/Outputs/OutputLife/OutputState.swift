@@ -2,11 +2,13 @@
 public enum OutputState: String, Hashable, Sendable {
     /// It has not been started yet.
     case unknown
+    /// It was started, and waits for its track, which doesn't exist at present.
+    case waiting
     /// It was started, or started again by hand, and the other side has not taken the connection yet.
     case connecting
     /// What is shared goes out.
     case connected
-    /// It was stopped, and what waits is still being sent.
+    /// It was stopped, or its track has ended, and what waits is still being sent.
     case disconnecting
     /// It has ended, because it was stopped.
     case disconnected
@@ -19,7 +21,7 @@ public enum OutputState: String, Hashable, Sendable {
     public var isOver: Bool {
         switch self {
         case .unknown, .disconnected, .error: true
-        case .connecting, .connected, .disconnecting, .autoReconnecting: false
+        case .waiting, .connecting, .connected, .disconnecting, .autoReconnecting: false
         }
     }
 }

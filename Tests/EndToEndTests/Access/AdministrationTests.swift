@@ -220,7 +220,8 @@ extension EndToEnd {
             #expect(try ask("GET", "", 200)["pushes"].array?.isEmpty == true)
             let server = "rtmp://127.0.0.1:\(try freePort())/live/"
             #expect(try ask("POST", "", 201, ["url": server + "Sesam"])["id"].int == 1)
-            #expect(try ask("POST", "", 201, ["url": "rtsp://127.0.0.1:9/desk", "preset": "low1"])["id"].int == 2)
+            let film = ["url": "rtsp://127.0.0.1:9/desk,track=film", "preset": "low1"]
+            #expect(try ask("POST", "", 201, film)["id"].int == 2)
             let listed = try ask("GET", "", 200)["pushes"]
             #expect(listed.array?.count == 2 && listed[0]["to"].string == server + "...")
             // The control socket gives the same.
@@ -230,6 +231,8 @@ extension EndToEnd {
                 return try JSONDecoder().decode(JSONValue.self, from: Data(output.utf8))["pushes"].array ?? []
             }
             #expect(try printed().map { $0["to"] } == listed.array?.map { $0["to"] })
+            try eventually("it waits", holds: { try ask("GET", "", 200)["pushes"][1]["state"].string == "waiting" })
+            #expect(listed[1]["track"].string == "film" && listed[1]["to"].string == "rtsp://127.0.0.1:9/...")
 
             try ask("POST", "/1/reload", 200, ["preset": "low2"])
             try ask("POST", "/1/reload", 200, [:])

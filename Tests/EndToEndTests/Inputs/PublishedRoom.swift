@@ -86,7 +86,7 @@ final class PublishedRoom {
     }
 
     /// Expects pictures and a tone of 440 Hz in a file.
-    private func expectPicturesAndTone(in file: String) throws {
+    func expectPicturesAndTone(in file: String) throws {
         let pictures = try FFmpeg.decode(file, to: "gray")
         #expect(pictures.bytes.count >= 10 * 320 * 240, "\(pictures.messages)")
         let sound = try FFmpeg.run(["-i", file, "-map", "0:a:0", "-ac", "1", "-ar", "48000", "-f", "f32le", "pipe:1"])

@@ -59,7 +59,7 @@ extension EndToEnd {
             }
             func states() throws -> [String] {
                 let rows = try push(["list"]).output.split(separator: "\n").dropFirst()
-                return rows.map { $0.split(separator: " ").dropFirst(3).first.map(String.init) ?? "" }
+                return rows.map { $0.split(separator: " ").dropFirst(4).first.map(String.init) ?? "" }
             }
             #expect(try push(["list"]).output == "nothing is pushed\n")
             let port = try freePort()

@@ -115,8 +115,8 @@ struct NetworkChangesTests {
             }
             let changes = try #require(NetworkChanges())
             let push = try Push(
-                host.firstTrack, to: PushTarget(try PushAddress("rtmp://192.0.2.9/app/key")), settings: settings,
-                changes: { changes })
+                FollowedTrack(host.firstTrack), to: PushTarget(try PushAddress("rtmp://192.0.2.9/app/key")),
+                settings: settings, changes: { changes })
             push.start()
             try eventually("it connects") { push.state == .connecting }
             try OwnNetwork.shell("ip route add default via 192.0.2.2")
@@ -134,7 +134,7 @@ struct NetworkChangesTests {
         let wasMade = Mutex<Bool?>(nil)
         let target = PushTarget(try PushAddress("rtmp://192.0.2.9/app/key"))
         let push = try Push(
-            host.firstTrack, to: target, settings: PushSettings(),
+            FollowedTrack(host.firstTrack), to: target, settings: PushSettings(),
             changes: {
                 // As long as the kernel's answer may take.
                 for _ in 0..<500 where !isMade.isSet { poll(nil, 0, 10) }

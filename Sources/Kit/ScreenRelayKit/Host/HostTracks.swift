@@ -1,6 +1,7 @@
 import Ingest
 import LockOrder
 import Rooms
+import Synchronization
 import TrackHub
 
 /// The tracks of a host's rooms, and the settings for all of them, including tracks that are added later.
@@ -10,6 +11,7 @@ final class HostTracks: Sendable {
     /// The first track, which is never removed.
     let first: HostedTrack
     private let state: RankedMutex<State>
+    private let followers = Mutex(Followers())
 
     private struct State {
         /// The tracks in the order they were added, the first one first.
@@ -22,6 +24,11 @@ final class HostTracks: Sendable {
         var limits = SourceLimits()
         /// What the tracks that were removed had done.
         var former = TrackTotals()
+    }
+
+    private struct Followers {
+        var next = 0
+        var all: [Int: @Sendable () -> Void] = [:]
     }
 
     init(first: HostedTrack) {
@@ -113,7 +120,7 @@ final class HostTracks: Sendable {
     /// Calls `announce` under the lock if it was added, so that clients hear of added and removed tracks in the same
     /// order.
     func add(_ track: HostedTrack, announce: () -> Void) -> String? {
-        state.withLock { state in
+        let refusal = state.withLock { state -> String? in
             let others = state.tracks.filter { $0.room == track.room }
             if others.contains(where: { $0.name == track.name }) { return "the room already has a track of that name" }
             if others.count >= RoomDirectory.trackLimit {
@@ -127,12 +134,14 @@ final class HostTracks: Sendable {
             announce()
             return nil
         }
+        if refusal == nil { tellFollowers() }
+        return refusal
     }
 
     /// Removes a track, but never the first one. Returns nil if there is no such track. `announce` is called as in
     /// `add`.
     func remove(_ name: String, from room: String, announce: () -> Void) -> HostedTrack? {
-        state.withLock { state in
+        let removed = state.withLock { state -> HostedTrack? in
             let index = state.tracks.firstIndex { $0.name == name && $0.room == room && $0 !== first }
             guard let index else { return nil }
             announce()
@@ -140,5 +149,22 @@ final class HostTracks: Sendable {
             state.former.add(removed.ingest.hub.totals)
             return removed
         }
+        if removed != nil { tellFollowers() }
+        return removed
+    }
+
+    /// Calls `onChange` after each track that is added or removed, on the thread that does it, until the returned
+    /// closure is called. It must not block.
+    func follow(_ onChange: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+        let key = followers.withLock { followers in
+            followers.next += 1
+            followers.all[followers.next] = onChange
+            return followers.next
+        }
+        return { [weak self] in self?.followers.withLock { $0.all[key] = nil } }
+    }
+
+    private func tellFollowers() {
+        for tell in followers.withLock({ Array($0.all.values) }) { tell() }
     }
 }

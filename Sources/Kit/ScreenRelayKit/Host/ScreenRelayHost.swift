@@ -35,7 +35,7 @@ public final class ScreenRelayHost: Sendable {
     private let media: MediaServer
     let signalling: SignallingServer
     let log: EventLog
-    private let hosted: HostTracks
+    let hosted: HostTracks
     private let recorders: TrackRecorders
     let commands = CommandAnswers()
     private let metricsText = MetricsText()

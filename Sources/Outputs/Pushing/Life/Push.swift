@@ -131,6 +131,8 @@ public final class Push: Sendable {
     enum Order: Sendable {
         case event(OutputLife.Event)
         case networkChanged(NetworkChange)
+        /// The push's track may have begun or ended.
+        case trackChanged
         case reload(PushSettings)
         case end
     }
@@ -145,6 +147,19 @@ public final class Push: Sendable {
         _ track: HostedTrack, to target: PushTarget, settings: PushSettings = PushSettings(),
         onEvent: @escaping @Sendable (PushEvent) -> Void = { _ in }
     ) throws(OutputSettingsError) {
+        try self.init(FollowedTrack(track), to: target, settings: settings, onEvent: onEvent)
+    }
+
+    /// Prepares a push of a track that may begin, end and return. While it doesn't exist, a push that has been started
+    /// is in ``OutputState/waiting``. When it ends, the push sends its queue, for three seconds at most, and ends the
+    /// connection; when it returns, the push connects again, with all its tries. Otherwise as the initializer above.
+    ///
+    /// - Throws: ``OutputSettingsError`` if the settings exceed a limit or don't suit the target, or if the process has
+    ///   no thread or descriptor left.
+    public convenience init(
+        _ track: FollowedTrack, to target: PushTarget, settings: PushSettings = PushSettings(),
+        onEvent: @escaping @Sendable (PushEvent) -> Void = { _ in }
+    ) throws(OutputSettingsError) {
         let isRemote = target.isRemote
         try self.init(
             track, to: target, settings: settings, changes: { isRemote ? NetworkChanges.shared() : nil },
@@ -154,7 +169,7 @@ public final class Push: Sendable {
     /// Prepares a push that follows the changes of this machine's network. `changes` is called on the push's own
     /// thread, since the kernel's answer may need a while.
     init(
-        _ track: HostedTrack, to target: PushTarget, settings: PushSettings,
+        _ track: FollowedTrack, to target: PushTarget, settings: PushSettings,
         changes: @escaping @Sendable () -> NetworkChanges?,
         onEvent: @escaping @Sendable (PushEvent) -> Void = { _ in }
     ) throws(OutputSettingsError) {
@@ -166,10 +181,14 @@ public final class Push: Sendable {
         let control = PushControl(track, to: target, settings: settings, mailbox: mailbox, listeners: listeners)
         let taken = Sent(control)
         let thread = NamedThread("push control", blocksSignals: true) {
+            let unfollow = track.subscribe { mailbox.post(.trackChanged) }
+            // It may have changed before.
+            mailbox.post(.trackChanged)
             let unsubscribe = changes()?.subscribe { mailbox.post(.networkChanged($0)) }
             var control = taken.value
             control.run()
             unsubscribe?()
+            unfollow()
         }
         guard thread != nil else { throw OutputSettingsError("no thread is left for a push") }
     }

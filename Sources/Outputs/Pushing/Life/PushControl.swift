@@ -7,7 +7,9 @@ import Threading
 
 /// Runs on a push's control thread: keeps the push's life, and carries out its actions.
 struct PushControl {
-    private let track: HostedTrack
+    private let followed: FollowedTrack
+    /// The track that is sent; nil while there is none.
+    private var track: HostedTrack?
     private let target: PushTarget
     private var settings: PushSettings
     private let mailbox: Mailbox<Push.Order>
@@ -21,15 +23,16 @@ struct PushControl {
     private var ending: (attempt: Int, until: MonotonicTime)?
 
     init(
-        _ track: HostedTrack, to target: PushTarget, settings: PushSettings, mailbox: Mailbox<Push.Order>,
+        _ followed: FollowedTrack, to target: PushTarget, settings: PushSettings, mailbox: Mailbox<Push.Order>,
         listeners: PushListeners
     ) {
-        self.track = track
+        self.followed = followed
+        track = followed.current
         self.target = target
         self.settings = settings
         self.mailbox = mailbox
         self.listeners = listeners
-        life = OutputLife(settings.life)
+        life = OutputLife(settings.life, hasTrack: track != nil)
     }
 
     mutating func run() {
@@ -45,6 +48,7 @@ struct PushControl {
                     if case .failed(let attempt, _) = event, attempt == connection?.number { drop() }
                     handle(event)
                 case .networkChanged(let change): networkChanged(change)
+                case .trackChanged: followTrack()
                 case .reload(let settings): reload(settings)
                 case .end:
                     connection?.abandon()
@@ -72,12 +76,21 @@ struct PushControl {
             if attempt == ending?.attempt { return true }
             // The receiver has left: the next one is waited for.
             return target.isListener && life.state == .connected && attempt == connection?.number
-        case .start, .stop, .restart, .networkChanged, .dialled, .opened: return false
+        case .start, .stop, .restart, .networkChanged, .trackCame, .trackLeft, .dialled, .opened: return false
         }
     }
 
+    /// Ends with the track, and begins with the one that has come.
+    private mutating func followTrack() {
+        let current = followed.current
+        guard current !== track else { return }
+        if track != nil { handle(.trackLeft) }
+        track = current
+        if current != nil { handle(.trackCame) }
+    }
+
     private mutating func handle(_ event: OutputLife.Event) {
-        if event == .restart || event == .stop && life.state == .connecting { leave() }
+        if event == .restart || (event == .stop || event == .trackLeft) && life.state == .connecting { leave() }
         perform(life.handle(event, at: MonotonicTime.now(), random: .random(in: 0..<1)))
     }
 
@@ -110,7 +123,7 @@ struct PushControl {
             case .connected:
                 connection.close()
                 ending = (connection.number, now + life.settings.closeTimeout)
-            case .unknown, .connecting, .disconnecting, .disconnected, .error, .autoReconnecting: break
+            case .unknown, .waiting, .connecting, .disconnecting, .disconnected, .error, .autoReconnecting: break
             }
         }
     }
@@ -150,7 +163,7 @@ struct PushControl {
                 connection?.close()
             case .abandon: drop()
             case .tell(let state, let failure):
-                if state.isOver || state == .autoReconnecting { drop() }
+                if state.isOver || state == .autoReconnecting || state == .waiting { drop() }
                 statusDue = state == .connected ? MonotonicTime.now() + settings.statusPeriod : .distantFuture
                 listeners.tell(.changed(state, because: failure))
             }
@@ -166,6 +179,9 @@ struct PushControl {
     }
 
     private mutating func open(_ attempt: Int) {
+        // The connection of a track that has ended is still there.
+        drop()
+        guard let track else { return }
         let mailbox = mailbox
         let wake: @Sendable () -> Void = { mailbox.wake.signal() }
         let report: @Sendable (OutputLife.Event) -> Void = { mailbox.post(.event($0)) }
@@ -175,7 +191,7 @@ struct PushControl {
                     attempt, to: server, of: track, settings: settings, isRepeated: life.triesMade > 0, wake: wake,
                     report: report)
             } else {
-                makeSource().flatMap { [target, track, settings] in
+                makeSource(of: track).flatMap { [target, settings] in
                     PushConnection(
                         attempt, to: target, of: track, $0, settings: settings, wake: wake, report: report)
                 }
@@ -186,8 +202,7 @@ struct PushControl {
     }
 
     /// An encoder runs only while it is used, so each attempt asks for it.
-    private mutating func makeSource() -> PushSource? {
-        adapting = nil
+    private mutating func makeSource(of track: HostedTrack) -> PushSource? {
         if settings.content == .sound { return .nothing }
         guard let video = settings.video ?? settings.filter.map({ _ in VideoSettings() }) else { return .track(track) }
         let rates = video.adaptation

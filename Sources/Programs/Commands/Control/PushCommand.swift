@@ -24,6 +24,9 @@ enum PushCommand {
             choices: ["list", "add", "stop", "restart", "reload"]),
         examples: [
             Example("screenrelay push add rtmp://live.example/app/key", "Starts another push."),
+            Example(
+                "screenrelay push add rtmp://live.example/app/key2,track=camera",
+                "Pushes another track of the room, whenever there is one."),
             Example("screenrelay push list", "Lists the pushes and their states."),
             Example("screenrelay push stop 1", "Stops the first push."),
             Example("screenrelay push reload 2 --preset low3", "Lowers the second push's rate while it runs."),
@@ -58,6 +61,7 @@ enum PushCommand {
         struct Push: Decodable {
             var id: Int
             var name: String?
+            var track: String?
             var to: String
             var state: String
             var reason: String?
@@ -79,10 +83,11 @@ enum PushCommand {
         }
         guard !document.pushes.isEmpty else { return "nothing is pushed\n" }
         var table = TextTable()
-        table.add(["NUMBER", "NAME", "TO", "STATE", "PICTURES/S", "SOUND/S", "BITS/S", "WAITING", "LEFT OUT"])
+        table.add(["NUMBER", "NAME", "TRACK", "TO", "STATE", "PICTURES/S", "SOUND/S", "BITS/S", "WAITING", "LEFT OUT"])
         for push in document.pushes {
             table.add([
-                "\(push.id)", push.name ?? "-", push.to, push.state + (push.reason.map { ": \($0)" } ?? ""),
+                "\(push.id)", push.name ?? "-", push.track ?? ScreenRelayHost.firstTrackName, push.to,
+                push.state + (push.reason.map { ": \($0)" } ?? ""),
                 push.picturesPerSecond.map(String.init) ?? "-", push.soundPerSecond.map(String.init) ?? "-",
                 push.bitsPerSecond.map { rateText(Double($0)) } ?? "-",
                 push.queueMilliseconds.map { "\($0) ms" } ?? "-", leftOut(push),

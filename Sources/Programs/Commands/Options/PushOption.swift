@@ -3,8 +3,8 @@ import MediaTypes
 import OutputSettings
 import Pushing
 
-/// `--push URL [--preset PRESET]`, and `[push NAME]` in a settings file: where the first track also goes, besides the
-/// room.
+/// `--push URL[,track=NAME] [--preset PRESET]`, and `[push NAME]` in a settings file: where a track also goes, besides
+/// the room.
 struct PushOption {
     static let options = [
         Option(
@@ -12,8 +12,9 @@ struct PushOption {
             help:
                 "also push the first track to this server or file: rtmp://HOST/APP/KEY, rtmps://, srt://HOST:PORT, "
                 + "rtsp://HOST/PATH, whip:https://TOKEN@HOST/PATH or janus:wss://HOST#ROOM (WebRTC), file:NAME.mp4, "
-                + ".mkv or .m3u8 (HLS), or the address in a stream object: object:FILE or object:https://...; a URL's "
-                + "key or token is never logged or listed; may be repeated",
+                + ".mkv or .m3u8 (HLS), or the address in a stream object: object:FILE or object:https://...; "
+                + "',track=[ROOM/]NAME' at the end pushes that track instead, whenever there is one; a URL's key or "
+                + "token is never logged or listed; may be repeated",
             repeats: true, alsoSoughtAs: ["rtmp", "srt", "rtsp", "stream", "whip", "janus"], isSecret: true),
         Option(
             long: "preset", value: .required("PRESET"),
@@ -62,31 +63,35 @@ struct PushOption {
         isOpenToNetwork = options.has("lan")
         var pushes: [(label: PushLabel, settings: PushSettings)] = []
         for (url, preset) in wanted {
-            var (target, settings) = try Self.read(
+            var push = try Self.read(
                 url, preset: preset, isOpenToNetwork: isOpenToNetwork, place: options.place(of: "push") ?? "--push")
-            settings.tries = tries
-            pushes.append((PushLabel(name: nil, target: target), settings))
+            push.settings.tries = tries
+            pushes.append(push)
         }
         for group in groups {
             guard let url = group.value("url") else {
                 throw UsageError("\(group.place) has no url; write it like url=rtmp://HOST/APP/KEY")
             }
-            var (target, settings) = try Self.read(
-                url, preset: group.value("preset"), isOpenToNetwork: isOpenToNetwork, place: group.place(of: "url"),
-                presetPlace: group.place(of: "preset"))
-            settings.tries = try group.value("tries", as: Self.triesFormat) ?? tries
-            pushes.append((PushLabel(name: group.name, target: target), settings))
+            var push = try Self.read(
+                url, name: group.name, preset: group.value("preset"), isOpenToNetwork: isOpenToNetwork,
+                place: group.place(of: "url"), presetPlace: group.place(of: "preset"))
+            push.settings.tries = try group.value("tries", as: Self.triesFormat) ?? tries
+            pushes.append(push)
         }
         self.pushes = pushes
     }
 
     private static let triesFormat = ValueFormat<Int>.integer(0...3, what: "number of retries")
 
-    /// Reads a URL and the preset for it.
+    /// Reads a URL, with the track at its end, and the preset for it. `name` is the push's in the settings file.
     static func read(
-        _ url: String, preset: String?, isOpenToNetwork: Bool, place: String = "--push",
+        _ text: String, name: String? = nil, preset: String?, isOpenToNetwork: Bool, place: String = "--push",
         presetPlace: String = "--preset"
-    ) throws(UsageError) -> (target: PushTarget, settings: PushSettings) {
+    ) throws(UsageError) -> (label: PushLabel, settings: PushSettings) {
+        let (url, trackName) = TrackPlace.split(text)
+        let track = trackName.flatMap { TrackPlace($0[...]) }
+        // Without the name, which may have a part of a key.
+        guard trackName == nil || track != nil else { throw UsageError("\(place): track=: \(TrackPlace.mistake)") }
         let target: PushTarget
         do throws(OutputSettingsError) {
             target = try PushTarget(url)
@@ -101,7 +106,7 @@ struct PushOption {
         }
         var settings = PushSettings()
         try apply(preset, to: &settings, for: target, presetPlace: presetPlace)
-        return (target, settings)
+        return (PushLabel(name: name, track: track, target: target), settings)
     }
 
     /// Reads the preset for a push to `target`; without one, pictures and sound go out as they are.
@@ -125,11 +130,15 @@ struct PushOption {
     }
 }
 
-/// What people call a push: its name in the settings file if it has one, and where it goes.
+/// What people call a push: its name in the settings file if it has one, its track unless it is the first one, and
+/// where it goes.
 struct PushLabel: Sendable, CustomStringConvertible {
     let name: String?
+    /// Nil for the first track of the first room.
+    let track: TrackPlace?
     let target: PushTarget
 
-    /// "to rtmp://live.example/app/...", or with a name "desk to rtmp://live.example/app/...".
-    var description: String { (name.map { "\($0) " } ?? "") + "to \(target)" }
+    /// "to rtmp://live.example/app/...", with a name "desk to rtmp://live.example/app/...", or with a track
+    /// "of camera to rtmp://live.example/app/...".
+    var description: String { (name.map { "\($0) " } ?? "") + (track.map { "of \($0) " } ?? "") + "to \(target)" }
 }

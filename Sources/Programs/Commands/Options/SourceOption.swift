@@ -36,7 +36,7 @@ struct SourceOption {
         acceptsAnyCertificate = options.has("insecure-source")
         var sources: [Source] = []
         for text in wanted {
-            let (url, name) = Self.split(text)
+            let (url, name) = TrackPlace.split(text)
             let track = try name.map { (name) throws(UsageError) in
                 try ValueFormat<String>.roomName.read(name, option: "--source: track=")
             }
@@ -63,7 +63,7 @@ struct SourceOption {
             sources.append(Source(address: address, track: track))
         }
         // A mistake in the words comes first.
-        for (url, _) in wanted.map(Self.split) where url.lowercased().hasPrefix("file:") {
+        for (url, _) in wanted.map(TrackPlace.split) where url.lowercased().hasPrefix("file:") {
             if access(String(url.dropFirst(5)), R_OK) == 0 { continue }
             let failure = errno
             throw UsageError(
@@ -71,17 +71,5 @@ struct SourceOption {
                 exitCode: failure == EACCES ? .permission : .windowGone)
         }
         self.sources = sources
-    }
-
-    private static func split(_ text: String) -> (url: String, track: String?) {
-        let mark = ",track="
-        var index = text.endIndex
-        while index > text.startIndex {
-            index = text.index(before: index)
-            if text[index...].hasPrefix(mark) {
-                return (String(text[..<index]), String(text[index...].dropFirst(mark.count)))
-            }
-        }
-        return (text, nil)
     }
 }

@@ -4,13 +4,14 @@ import ScreenRelayKit
 
 /// `--track [ROOM/]NAME=LINK`: an additional track, and the link for its capture.
 struct TrackOption: Sendable {
-    /// The track's room, or nil for the first one.
-    let room: String?
-    let name: String
+    private let place: TrackPlace
     let link: LinkAddress
 
+    /// The track's room, or nil for the first one.
+    var room: String? { place.room }
+    var name: String { place.name }
     /// The track's name in error messages.
-    var label: String { "--track \(room.map { "\($0)/" } ?? "")\(name)" }
+    var label: String { "--track \(place)" }
 
     static let option = Option(
         long: "track", value: .required("[ROOM/]NAME=LINK"),
@@ -59,25 +60,15 @@ struct TrackOption: Sendable {
             guard let end = text.firstIndex(of: "=") else {
                 throw ValueError("not a track; write it like desk2=unix:b.sock, or attic/desk2=unix:b.sock")
             }
-            let words = text[..<end].split(separator: "/", omittingEmptySubsequences: false).map(String.init)
             let link: LinkAddress
             do throws(LinkTransportError) {
                 link = try LinkAddress(parsing: String(text[text.index(after: end)...]))
             } catch {
                 throw ValueError(error.description)
             }
-            guard words.count <= 2, words.allSatisfy(isName), let name = words.last else {
-                throw ValueError(
-                    "not a track name; use up to 64 letters, digits, '-', '_' and '.', but no '.' at the start; a "
-                        + "room's name and '/' may come before it")
-            }
-            return TrackOption(room: words.count == 2 ? words.first : nil, name: name, link: link)
+            guard let place = TrackPlace(text[..<end]) else { throw ValueError(TrackPlace.mistake) }
+            return TrackOption(place: place, link: link)
         }
-    }
-
-    /// Rooms and tracks have the same rules for names.
-    private static func isName(_ text: String) -> Bool {
-        (try? ValueFormat<String>.roomName.read(text, option: "--track")) != nil
     }
 }
 

@@ -32,7 +32,7 @@ extension DoctorCommand {
     private static func streamObjects(_ options: ParsedOptions) -> [String] {
         let urls = options.values("push") + options.groups.compactMap { $0.kind == "push" ? $0.value("url") : nil }
         return urls.filter { $0.lowercased().hasPrefix("object:") && !$0.contains("://") }.map {
-            String($0.dropFirst("object:".count))
+            String(TrackPlace.split($0).url.dropFirst("object:".count))
         }
     }
 

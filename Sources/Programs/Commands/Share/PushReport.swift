@@ -26,6 +26,7 @@ struct PushReport {
         JSONObject {
             $0.add("id", number)
             $0.add("name", label.name)
+            $0.add("track", label.track?.description)
             $0.add("to", Self.beginning(of: label.target.description))
             $0.add("state", state.rawValue)
             $0.add("reason", reason.map(Self.beginning(of:)))
@@ -38,6 +39,7 @@ struct PushReport {
 
     private var text: String {
         switch state {
+        case .waiting: "waiting for its track"
         case .autoReconnecting: "tries again"
         case .error: "has failed"
         case .unknown, .connecting, .connected, .disconnecting, .disconnected: state.rawValue

@@ -63,6 +63,7 @@ final class Pushes: Sendable {
         // Its release acquires another lock, so it must not happen under this lock.
         var replaced: Added?
         defer { _ = replaced }
+        let track = try track(of: label)
         do {
             let (push, number) = try pushes.withLock { pushes in
                 // The oldest ended push makes room.
@@ -74,7 +75,7 @@ final class Pushes: Sendable {
                     pushes.ended.remove(old)
                 }
                 let number = pushes.last + 1
-                let push = try Push(host.firstTrack, to: label.target, settings: settings) { [weak self] in
+                let push = try Push(track, to: label.target, settings: settings) { [weak self] in
                     self?.tell($0, of: label, number)
                 }
                 pushes.last = number
@@ -88,6 +89,13 @@ final class Pushes: Sendable {
         } catch {
             throw OutputSettingsError("\(error)")
         }
+    }
+
+    private func track(of label: PushLabel) throws(OutputSettingsError) -> FollowedTrack {
+        guard let track = label.track else { return FollowedTrack(host.firstTrack) }
+        let room = track.room ?? host.room
+        guard host.roomNames.contains(room) else { throw OutputSettingsError("there is no room \(room)") }
+        return host.followedTrack(track.name, in: room)
     }
 
     private func tell(_ event: PushEvent, of label: PushLabel, _ number: Int) {
@@ -105,10 +113,10 @@ final class Pushes: Sendable {
         case .list: return .done(json)
         case .add(let url, let preset):
             do {
-                let (target, settings) = try PushOption.read(
+                let (label, settings) = try PushOption.read(
                     url, preset: preset, isOpenToNetwork: isOpenToNetwork, place: "push add")
-                let number = try add(PushLabel(name: nil, target: target), settings)
-                return .done("push \(number) to \(target)", made: number)
+                let number = try add(label, settings)
+                return .done("push \(number) \(label)", made: number)
             } catch {
                 return Self.refusal(error)
             }
@@ -156,6 +164,7 @@ final class Pushes: Sendable {
             return JSONObject {
                 $0.add("id", number)
                 $0.add("name", added.label.name)
+                $0.add("track", added.label.track?.description)
                 $0.add("to", push.target.description)
                 $0.add("state", push.state.rawValue)
                 $0.add("reason", push.failure?.description)
@@ -199,6 +208,7 @@ extension SharingNews {
 
     private static func text(_ state: OutputState) -> String {
         switch state {
+        case .waiting: "waits for its track"
         case .connected: "is connected"
         case .autoReconnecting: "tries again"
         case .disconnected: "has ended"

@@ -166,6 +166,7 @@ final class SharingNews: Sendable {
     func tellPush(_ label: PushLabel, state name: String, text: String, reason: String?) {
         let event = Self.event("push") {
             $0.add("name", label.name)
+            $0.add("track", label.track?.description)
             $0.add("to", label.target.description)
             $0.add("state", name)
             $0.add("reason", reason)
