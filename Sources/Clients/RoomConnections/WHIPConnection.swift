@@ -1,13 +1,11 @@
 import MediaSessions
 package import MediaTypes
-import Synchronization
 package import TrackHub
 import WebRTC
 package import WebRTCPushing
 
-/// A publisher's session with a WHIP endpoint: the requests by a ``ServerConnection``, the media by the only session of
-/// a ``MediaServer``, which serves the endpoint like a viewer. Methods may be called on any thread, and don't wait
-/// unless their comment states it.
+/// A publisher's session with a WHIP endpoint, which is served like a viewer. Methods may be called on any thread, and
+/// don't wait unless their comment states it.
 package final class WHIPConnection: Sendable {
     /// An event of the connection, in the order of arrival.
     package enum Event: Sendable {
@@ -17,15 +15,8 @@ package final class WHIPConnection: Sendable {
         case ended(ConnectionEnd)
     }
 
-    private let media: MediaServer
+    private let session: EndpointSession
     private let report: @Sendable (Event) -> Void
-    private let shared = Mutex(Shared())
-
-    private struct Shared {
-        var connection: ServerConnection?
-        var session: MediaSessionID?
-        var isOver = false
-    }
 
     /// Begins to publish `source`.
     ///
@@ -34,27 +25,19 @@ package final class WHIPConnection: Sendable {
     package init(
         publishing source: WatchedSource, to server: WebRTCServer, report: @escaping @Sendable (Event) -> Void
     ) throws(ConnectionEnd) {
-        let media = try MediaServer.forOneSession()
-        (self.media, self.report) = (media, report)
+        session = try EndpointSession()
+        self.report = report
         let offered: OfferedSession
         do throws(MediaSessionError) {
-            offered = try media.offer(watching: source, controlling: true) { reason in
+            offered = try session.media.offer(watching: source, controlling: true) { reason in
                 report(.ended(ConnectionEnd("the connection has ended: \(reason)")))
             }
         } catch {
             throw ConnectionEnd("\(error)", .system, mayPass: false)
         }
-        shared.withLock { $0.session = offered.id }
-        let made = ServerConnection(server, offer: offered.offer) { [weak self] event in self?.take(event) }
-        guard let connection = made else { throw .noResources }
-        let isOver = shared.withLock { shared in
-            shared.connection = connection
-            return shared.isOver
-        }
-        if isOver { connection.abandon() }
+        session.begin(offered.id)
+        try session.connect(to: server, offer: offered.offer) { [weak self] event in self?.take(event) }
     }
-
-    deinit { abandon() }
 
     /// On the server connection's thread.
     private func take(_ event: ServerConnection.Event) {
@@ -67,33 +50,18 @@ package final class WHIPConnection: Sendable {
     }
 
     private func accept(_ answer: String) {
-        guard let session = shared.withLock({ $0.isOver ? nil : $0.session }) else { return }
+        guard let id = session.id else { return }
         do throws(MediaSessionError) {
-            try media.accept(answer: answer, for: session)
+            try session.media.accept(answer: answer, for: id)
         } catch {
             return report(.ended(ConnectionEnd("the server's answer can't be used: \(error)")))
         }
-        media.enableKeepalive(session, timeout: MediaServer.silence) { [report] in report(.connected) }
+        session.media.enableKeepalive(id, timeout: MediaServer.silence) { [report] in report(.connected) }
     }
 
     /// Ends it. The server is told, which isn't waited for.
-    package func abandon() { finish()?.abandon() }
+    package func abandon() { session.abandon() }
 
     /// Ends it, and waits until the server knows of the end, but no longer than until `deadline`.
-    package func close(until deadline: MonotonicTime) {
-        let connection = finish()
-        media.stop()
-        connection?.close()
-        connection?.join(until: deadline)
-    }
-
-    /// Ends the media. Returns the connection, which still has to end the session at the server.
-    private func finish() -> ServerConnection? {
-        let (connection, session) = shared.withLock { shared in
-            shared.isOver = true
-            return (shared.connection, shared.session)
-        }
-        if let session { media.close(session) }
-        return connection
-    }
+    package func close(until deadline: MonotonicTime) { session.close(until: deadline) }
 }
