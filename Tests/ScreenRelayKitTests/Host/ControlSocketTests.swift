@@ -78,14 +78,14 @@ struct ControlSocketTests {
     @Test("a program's answer may be long, and a person's is cut off")
     func lengths() throws {
         let server = try ControlServer(in: folder, process: 1) { command in
-            command == .pause ? .refused("not now") : .done(String(repeating: "x", count: 30_000))
+            command == .pause ? .refused("not now") : .done(String(repeating: "x", count: 300_000))
         }
         defer { server.stop() }
         let client = ControlClient(in: folder)
-        #expect(try client.ask(.statusJSON, of: 1).count == 30_000)
-        #expect(try client.ask(.rooms, of: 1).count == 30_000)
-        #expect(try client.ask(.status, of: 1).count == 30_000)
-        #expect(try client.ask(.link, of: 1).count == 30_000)
+        for command in [ControlCommand.statusJSON, .rooms, .link, .push(.list)] {
+            #expect(try client.ask(command, of: 1).count == 300_000)
+        }
+        #expect(try client.ask(.status, of: 1).count == (32 << 10) - 4)
         #expect(try client.ask(.sharpen, of: 1).count == 512 - 4)
         do throws(ControlError) {
             _ = try client.ask(.pause, of: 1)
