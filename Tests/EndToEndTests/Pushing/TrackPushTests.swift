@@ -27,9 +27,14 @@ extension EndToEnd {
             "waits for its publisher, passes its pictures on byte for byte with its tone, and goes on when it returns",
             .timeLimit(.minutes(5)))
         func publisher() throws {
-            let server = try MediaReceiver(.rtmp, port: try freePort(), in: folder)
-            let room = try PublishedRoom(["--rtmp", "0", "--push", server.url + ",track=film"])
-            let target = server.url.replacing("/key", with: "/...")
+            let servers = try MediaReceiver.Transport.allCases.map {
+                try MediaReceiver($0, port: try freePort(), in: folder)
+            }
+            let list = folder.file("room.m3u8")
+            let files = servers.map(\.file) + [folder.file("pushed.mkv")]
+            let urls = servers.map(\.url) + ["file:" + folder.file("pushed.mkv"), "file:" + list]
+            let room = try PublishedRoom(["--rtmp", "0"] + urls.flatMap { ["--push", $0 + ",track=film"] })
+            let target = urls[0].replacing("/key", with: "/...")
             try eventually("it waits") {
                 try status(of: room).contains("push 1 of film to \(target): waiting for its track")
             }
@@ -37,7 +42,7 @@ extension EndToEnd {
             let json = try status(of: room, "--json")
             #expect(json.contains(#""track":"film","to":"\#(target)","state":"waiting""#), "\(json)")
             // The first track isn't pushed.
-            let address = try #require(room.host.output.firstMatch(of: /rtmp:\/\/[^\/]+\/live/)).output
+            let address = try #require(room.host.printed("Publishers over RTMP: ").split(separator: " ").first)
             let other = try PublishedRoom.publish(
                 ["-tune", "zerolatency"], to: ["-f", "flv", "\(address)/screen?token=\(room.token)"])
             defer { other.stop(within: .zero) }
@@ -47,42 +52,53 @@ extension EndToEnd {
             for round in 1...2 {
                 let copy = folder.file("sent-\(round).mkv")
                 let place = "[f=flv]\(address)/screen/film?token=\(room.token)"
-                let before = (try? fileBytes(server.file))?.count ?? 0
+                let before = files.map { (try? fileBytes($0))?.count ?? 0 }
                 let sender = try PublishedRoom.publish(
                     ["-tune", "zerolatency"],
                     to: ["-map", "0:v", "-map", "1:a", "-flags", "+global_header", "-f", "tee"]
                         + ["\(place)|[f=matroska]\(copy)"])
                 defer { sender.stop(within: .zero) }
-                try eventually("more pictures") { (try? fileBytes(server.file))?.count ?? 0 > before + 200_000 }
+                try eventually("more pictures") {
+                    zip(files, before).allSatisfy { (try? fileBytes($0))?.count ?? 0 > $1 + 200_000 }
+                }
                 // It ends in order, so that its copy is whole.
                 sender.stop(within: .seconds(20))
                 try room.host.waitForLog("has left screen/film", count: round)
                 sent.formUnion(try slices(of: copy))
             }
             #expect(try status(of: room).contains("push 1 of film to \(target): connected"))
-            #expect(room.host.output.ranges(of: "is connected").count == 1)
+            #expect(room.host.output.ranges(of: "\(target) is connected").count == 1)
             #expect(room.host.stop() == .exited(0))
-            #expect(server.process.wait(within: .seconds(90)) == .exited(0))
-            let received = try slices(of: server.file)
-            #expect(received.count > 50 && received.isSubset(of: sent), "\(received.count) of \(sent.count)")
-            try room.expectPicturesAndTone(in: server.file)
+            for server in servers { #expect(server.process.wait(within: .seconds(90)) != nil) }
+            for file in files {
+                let received = try slices(of: file)
+                #expect(
+                    received.count > 50 && received.isSubset(of: sent),
+                    "\(received.count) of \(sent.count) in \(file)")
+            }
+            for file in files + [list] { try room.expectPicturesAndTone(in: file) }
         }
 
         @Test(
-            "passes a WHIP publisher's pictures and tone on to a WHIP server", .enabled(if: PythonClient.isAvailable),
-            .timeLimit(.minutes(5)))
+            "passes a WHIP publisher's pictures on to a WHIP server, with the tone, and to Janus",
+            .enabled(if: PythonClient.isAvailable), .timeLimit(.minutes(5)))
         func server() throws {
             let heard = folder.file("heard.pcm")
             let server = try PythonClient("whip_server", in: .rtc, ["0", "Sesam", heard])
             let port = try #require(try server.event("listening")["port"] as? Int)
-            let room = try PublishedRoom(["--push", "whip:http://Sesam@127.0.0.1:\(port)/whip,track=film"])
+            let janus = try PythonClient("janus_server", in: .rtc, ["0", "Sesam"])
+            let janusPort = try #require(try janus.event("listening")["port"] as? Int)
+            let room = try PublishedRoom([
+                "--push", "whip:http://Sesam@127.0.0.1:\(port)/whip,track=film",
+                "--push", "janus:ws://Sesam@127.0.0.1:\(janusPort)#1234,sesame,track=film",
+            ])
             let shown = "the push of film to whip:http://127.0.0.1:\(port)/... "
             try eventually("it waits") { room.host.output.contains(shown + "waits for its track\n") }
             let words = [room.address + "/whip/screen/film", room.token, "--tone", "440"]
             let publisher = try PythonClient("whip_publisher", in: .rtc, words)
             try publisher.event("connected")
             try eventually("it is connected") { room.host.output.contains(shown + "is connected\n") }
-            try server.event("pictures") { $0["count"] as? Int ?? 0 >= 5 }
+            for client in [server, janus] { try client.event("pictures") { $0["count"] as? Int ?? 0 >= 5 } }
             try eventually("some sound") { (try? fileBytes(heard))?.isEmpty == false }
             try room.waitForTone(in: heard)
             try publisher.tell("leave")

@@ -240,6 +240,7 @@ extension EndToEndBesideBrowser {
             var tracks = Dictionary(uniqueKeysWithValues: WayOut.allCases.map { ($0, "no (8)") })
             tracks[.page] = "`BrowserTracksTests`"
             tracks[.recording] = "`SeveralRecordingsTests`"
+            for out in [WayOut.rtmp, .srt, .hls, .file, .whipPush, .janus] { tracks[out] = "`TrackPushTests`" }
             for way in [WayOut.whep, .webSocket] {
                 run.attempt(way) {
                     try eventually("the second track's frames and tone") {
