@@ -2,6 +2,7 @@ import Glibc
 import H264
 import MediaTypes
 import OutputLife
+import Processes
 import Pushing
 import ScreenRelayKit
 import TestSupport
