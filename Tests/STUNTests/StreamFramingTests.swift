@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import WebRTC
+@testable import STUN
 
 @Suite("Datagrams in a stream of bytes")
 struct StreamFramingTests {

@@ -8,10 +8,10 @@
 ///     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 ///
 /// Sans-IO.
-struct StreamFraming {
+package struct StreamFraming: Sendable {
     /// A datagram is longer than any that a peer has reason to send. What follows can't be read either.
-    struct DatagramTooLongError: Error {
-        let length: Int
+    package struct DatagramTooLongError: Error {
+        package let length: Int
     }
 
     /// The length of the longest datagram that is taken, in bytes.
@@ -19,16 +19,17 @@ struct StreamFraming {
     /// The beginning of a datagram whose end hasn't come yet, with its length in front; usually empty.
     private var partial: [UInt8] = []
 
-    init(maxLength: Int) {
+    /// Framing of datagrams of up to `maxLength` bytes.
+    package init(maxLength: Int) {
         self.maxLength = maxLength
     }
 
     /// The number of bytes that are kept.
-    var keptBytes: Int { partial.count }
+    package var keptBytes: Int { partial.count }
 
     /// Takes the next datagram, which may be empty, from what has been kept and `bytes`. Nil if there is no whole one;
     /// `bytes` is empty then.
-    mutating func next(from bytes: inout ArraySlice<UInt8>) throws(DatagramTooLongError) -> ArraySlice<UInt8>? {
+    package mutating func next(from bytes: inout ArraySlice<UInt8>) throws(DatagramTooLongError) -> ArraySlice<UInt8>? {
         if partial.isEmpty, let length = try length(of: bytes), bytes.count - 2 >= length {
             defer { bytes = bytes.dropFirst(2 + length) }
             return bytes.dropFirst(2).prefix(length)
