@@ -316,7 +316,7 @@ let package = Package(
         shell(
             "Clients", "RoomConnections",
             [
-                "ByteCoding", "CodecTable", "MediaSessions", "MediaTypes", "OutputLife", "STUN", "Signalling",
+                "ByteCoding", "CodecTable", "MediaSessions", "MediaTypes", "OutputLife", "SDP", "STUN", "Signalling",
                 "Threading", "TrackHub", "WebRTC", "WebRTCPushing",
             ]),
         shell(
@@ -345,7 +345,8 @@ let package = Package(
             [
                 "AudioCoding", "CLinux", "CWayland", "CXCB", "ByteCoding", "Clocks", "ColorConversion", "CommandLine",
                 "Exporting", "Ingest", "MediaFiles", "MediaTypes", "Opus", "OutputSettings", "Processes",
-                "RecordingFiles", "Replaying", "RoomConnections", "Threading", "VideoDecoding", "WebRTCPushing",
+                "RecordingFiles", "Replaying", "RoomConnections", "Signalling", "Threading", "VideoDecoding",
+                "WebRTCPushing",
             ]),
         shell(
             "Programs", "Commands",
@@ -480,8 +481,8 @@ let package = Package(
         tests(
             "WebRTCPushingTests",
             [
-                "WebRTCPushing", "Signalling", "OutputLife", "OutputSettings", "SecureTransport", "STUN", "Threading",
-                "MediaTypes", "TestSupport",
+                "WebRTCPushing", "Signalling", "OutputLife", "OutputSettings", "SDP", "SecureTransport", "STUN",
+                "Threading", "MediaTypes", "TestSupport",
             ]),
         tests(
             "PushingTests",

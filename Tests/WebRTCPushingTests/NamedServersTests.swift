@@ -1,3 +1,4 @@
+import Signalling
 import TestSupport
 import Testing
 
@@ -46,6 +47,21 @@ struct NamedServersTests {
         ])
     func unusable(links: String) {
         #expect(read(links) == nil)
+    }
+
+    @Test("of the servers that the user chooses, those are used that can be reached over TCP or TLS, wherever they are")
+    func chosen() throws {
+        let texts = ["stun:s", "turn:u:p@udp?transport=udp", "turn:u:p@tcp", "turns:u:p@127.0.0.1", "turn:none"]
+        let servers = texts.compactMap { ICEServer($0) }
+        #expect(servers.count == texts.count)
+        let chosen = try #require(NamedServers(chosen: servers))
+        #expect(chosen.nearest == .thisMachine)
+        #expect(
+            chosen.servers == [
+                NamedServers.Relay(host: "tcp", port: 3478, hasTLS: false, user: "u", password: "p"),
+                NamedServers.Relay(host: "127.0.0.1", port: 5349, hasTLS: true, user: "u", password: "p"),
+            ])
+        #expect(NamedServers(chosen: Array(servers.prefix(2))) == nil && NamedServers(chosen: []) == nil)
     }
 
     @Test("there are at most four, each once, from at most 16 KiB, with short words")

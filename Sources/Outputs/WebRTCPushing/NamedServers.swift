@@ -1,12 +1,12 @@
-import Signalling
+package import Signalling
 
-/// The TURN servers that a WHIP server has named (RFC 9725 section 4.6) and that a push can use, which are those over
-/// TCP or TLS: they are for networks that block UDP.
+/// The TURN servers that a WHIP or WHEP server has named (RFC 9725 section 4.6), or that the user has chosen, and that a
+/// session can use, which are those over TCP or TLS: they are for networks that block UDP.
 public struct NamedServers: Hashable, Sendable {
     /// The servers, with their credentials, in the order of the answer.
     let servers: [Relay]
     /// The nearest address that they may have: a server elsewhere must not choose what is reached behind a firewall.
-    let nearest: Nearness
+    package let nearest: Nearness
 
     /// One of them.
     struct Relay: Hashable, Sendable {
@@ -35,6 +35,26 @@ public struct NamedServers: Hashable, Sendable {
         guard !found.isEmpty else { return nil }
         servers = found
     }
+
+    /// No servers, named by a server whose addresses may be as near as `nearest`.
+    init(nearest: Nearness) { (servers, self.nearest) = ([], nearest) }
+
+    /// The servers that the user has chosen, wherever they are: of `servers`, those over TCP or TLS, and those whose
+    /// URL leaves that open (RFC 5928 section 3), with a user name and a password. Nil if there is none.
+    package init?(chosen servers: [ICEServer]) {
+        nearest = .thisMachine
+        self.servers = servers.compactMap { server in
+            guard server.isReachableByStream, case .fixed(let user, let password) = server.credentials else {
+                return nil
+            }
+            return Relay(
+                host: server.host, port: server.port, hasTLS: server.scheme == .turns, user: user, password: password)
+        }
+        if self.servers.isEmpty { return nil }
+    }
+
+    /// Whether there is a server.
+    package var hasServers: Bool { !servers.isEmpty }
 
     private static func relay(_ link: LinkReader.Link) -> Relay? {
         let words = link.parameters

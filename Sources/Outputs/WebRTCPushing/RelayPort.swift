@@ -1,8 +1,8 @@
 import Glibc
 import STUN
 
-/// A UDP port of loopback that stands for one address of a server's: what the host's media port sends to it is relayed
-/// to there. Non-blocking.
+/// A UDP port of loopback that stands for one address of a server's: what the media port sends to it is relayed
+/// to there, through a TURN server or over TCP. Non-blocking.
 final class RelayPort {
     let descriptor: Int32
     let number: UInt16
@@ -72,5 +72,10 @@ final class RelayPort {
     /// The port as a candidate of the server's, behind all that it has named.
     func candidate(_ index: Int) -> String {
         "candidate:relay\(index) 1 udp \(1000 - index) 127.0.0.1 \(number) typ relay"
+    }
+
+    /// The port as a candidate that is reached over TCP, before all that a TURN server relays to.
+    func tcpCandidate(_ index: Int) -> String {
+        "candidate:tcp\(index) 1 udp \(2000 - index) 127.0.0.1 \(number) typ host"
     }
 }

@@ -9,7 +9,7 @@ import Threading
 public final class ServerConnection: Sendable {
     /// An event of the attempt.
     public enum Event: Sendable {
-        /// The server has named TURN servers. Precedes the answer.
+        /// What else the server has named: TURN servers, perhaps none. Precedes the answer of WHIP and WHEP.
         case named(NamedServers)
         /// The server has accepted the session, with this SDP answer.
         case answered(String)
@@ -97,7 +97,7 @@ public final class ServerConnection: Sendable {
 
 /// The exchange with a server about one session. Belongs to the attempt's thread, on which it waits.
 protocol PublishingService {
-    /// The TURN servers that the server has named with its answer.
+    /// The TURN servers that the server has named with its answer; nil if its protocol has no place for them.
     var named: NamedServers? { get }
     /// Offers the session, and returns the server's answer.
     mutating func publish(_ offer: String) throws(OutputError) -> String

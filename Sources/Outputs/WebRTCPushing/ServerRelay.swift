@@ -4,7 +4,6 @@ import Glibc
 public import MediaTypes
 import SDP
 import STUN
-import Synchronization
 import Threading
 
 /// Relays a session to its server through a TURN server that the server has named, for networks that block UDP.
@@ -37,10 +36,10 @@ public final class ServerRelay: Sendable {
     ) {
         let peers = Self.peers(in: answer)
         guard let ufrag = (try? SessionDescription(parsing: offer))?.media.first?.iceUfrag, !peers.isEmpty,
-            let run = Run(servers, peers: peers, ufrag: ufrag, onPath: onPath)
+            !servers.servers.isEmpty, let run = Run(servers, peers: peers, ufrag: ufrag, onPath: onPath)
         else { return nil }
         let start = MonotonicTime.now() + delay
-        let thread = NamedThread("push relay", blocksSignals: true) { run.run(from: start) }
+        let thread = NamedThread("relay", blocksSignals: true) { run.run(from: start) }
         guard let thread else { return nil }
         (self.run, self.thread) = (run, thread)
     }
@@ -48,7 +47,14 @@ public final class ServerRelay: Sendable {
     deinit { run.end() }
 
     /// Gives up a relay that hasn't been begun: the session is connected without it.
-    public func settle() { run.settle() }
+    public func settle() { run.life.settle() }
+
+    /// Ends it, and waits until the TURN server knows of that, but no longer than until `deadline`. Not on its own
+    /// thread.
+    package func close(until deadline: MonotonicTime) {
+        run.end()
+        thread.join(until: deadline)
+    }
 
     /// The IPv4 addresses of UDP in the first section, in the server's order of preference. TURN servers give IPv4
     /// addresses unless they are asked for others.
@@ -69,17 +75,11 @@ public final class ServerRelay: Sendable {
 
     /// The work of the relay's thread.
     private final class Run: Sendable {
-        private struct State {
-            var hasBegun = false
-            var isOver = false
-        }
-
         private let servers: NamedServers
         private let peers: [TransportAddress]
         private let ufrag: String
         private let onPath: @Sendable (String) -> Void
-        private let wake: EventFD
-        private let state = Mutex(State())
+        let life: RelayLife
         /// Safe on any thread (GCancellable is), and alive until `deinit`.
         private nonisolated(unsafe) let cancellable: UnsafeMutablePointer<GCancellable>
 
@@ -87,37 +87,21 @@ public final class ServerRelay: Sendable {
             _ servers: NamedServers, peers: [TransportAddress], ufrag: String,
             onPath: @escaping @Sendable (String) -> Void
         ) {
-            guard let wake = EventFD(), let cancellable = g_cancellable_new() else { return nil }
+            guard let life = RelayLife(), let cancellable = g_cancellable_new() else { return nil }
             (self.servers, self.peers, self.ufrag, self.onPath) = (servers, peers, ufrag, onPath)
-            (self.wake, self.cancellable) = (wake, cancellable)
+            (self.life, self.cancellable) = (life, cancellable)
         }
 
         deinit { g_object_unref(cancellable) }
 
-        func settle() {
-            let ends = state.withLock { state in
-                if !state.hasBegun { state.isOver = true }
-                return state.isOver
-            }
-            if ends { wake.signal() }
-        }
-
         func end() {
-            state.withLock { $0.isOver = true }
+            life.end()
             g_cancellable_cancel(cancellable)
-            wake.signal()
         }
-
-        private var isOver: Bool { state.withLock { $0.isOver } }
 
         func run(from start: MonotonicTime) {
-            while !isOver, MonotonicTime.now() < start { wake.wait(until: start) }
-            let begins = state.withLock { state in
-                state.hasBegun = !state.isOver
-                return state.hasBegun
-            }
-            guard begins else { return }
-            for server in servers.servers where !isOver {
+            guard life.begin(at: start) else { return }
+            for server in servers.servers where !life.isOver {
                 guard let stream = try? RelayStream(server, nearest: servers.nearest, cancellable) else { continue }
                 // Once sessions use it, another one would come too late for them.
                 if relay(stream, server) { return }
@@ -131,9 +115,10 @@ public final class ServerRelay: Sendable {
             var client = TURNClient(user: server.user, password: server.password, peers: peers, now: .now())
             var (isReady, outgoing) = (false, [UInt8]())
             var buffer = [UInt8](repeating: 0, count: 16 << 10)
-            var entries = [pollfd(stream.descriptor), pollfd(wake.descriptor)] + ports.map { pollfd($0.descriptor) }
+            var entries =
+                [pollfd(stream.descriptor), pollfd(life.wake.descriptor)] + ports.map { pollfd($0.descriptor) }
             do throws(TURNClient.TURNError) {
-                while !isOver {
+                while !life.isOver {
                     outgoing += client.takeOutgoing()
                     guard stream.write(&outgoing) else { return isReady }
                     // Data that the server doesn't accept yet waits at the session's ports, which drop the excess.
@@ -142,7 +127,7 @@ public final class ServerRelay: Sendable {
                         entries[2 + index].fd = outgoing.isEmpty ? port.descriptor : -1
                     }
                     waitForEvents(&entries, until: client.deadline)
-                    if entries[1].isReady { wake.consume() }
+                    if entries[1].isReady { life.wake.consume() }
                     let now = MonotonicTime.now()
                     if entries[0].isReady {
                         guard try read(stream, &client, to: ports, &buffer, now: now) else { return isReady }

@@ -56,7 +56,9 @@ struct WHIPService: PublishingService {
                 guard let sdp = String(validating: try client.body(of: answer), as: UTF8.self), !sdp.isEmpty else {
                     throw OutputError("the server's answer is empty or no text")
                 }
-                named = answer.links.flatMap { NamedServers(links: $0, nearest: client.nearest ?? .global) }
+                let nearest = client.nearest ?? .global
+                named =
+                    answer.links.flatMap { NamedServers(links: $0, nearest: nearest) } ?? NamedServers(nearest: nearest)
                 return sdp
             case 401 where token != nil && token(for: url) == nil, 403 where token != nil && token(for: url) == nil:
                 throw OutputError(

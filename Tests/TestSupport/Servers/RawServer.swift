@@ -58,7 +58,12 @@ public final class RawServer {
     /// Waits for the next client, and returns all that it sends until it closes the connection.
     public func acceptToEnd() throws -> [UInt8] {
         try accept()
-        return try eventually("the end of a connection") {
+        return try takeToEnd()
+    }
+
+    /// Returns all that the client sends until it closes the connection.
+    public func takeToEnd() throws -> [UInt8] {
+        try eventually("the end of a connection") {
             read()
             var byte: UInt8 = 0
             return recv(client, &byte, 1, Int32(MSG_PEEK)) == 0 ? received : nil

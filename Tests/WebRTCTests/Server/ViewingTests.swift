@@ -58,8 +58,11 @@ struct ViewingTests {
         let ending = Ending()
         let id = try watch(client: client, ending)
         let connected = Flag()
+        let path = Mutex<TransportAddress?>(nil)
         viewer.enableKeepalive(id, timeout: .seconds(10)) { connected.set() }
+        viewer.watchPath(id) { peer in path.withLock { $0 = peer } }
         try eventually("the connection") { connected.isSet }
+        try eventually("its path") { path.withLock { $0 } == TransportAddress(ipv4: 127, 0, 0, 1, port: host.port) }
         for profile: UInt8 in [0x42, 0xF4, 0x42] {
             let pictures = [
                 publish(Pictures.idr(60_000, seed: UInt64(profile), captured: now(), profile: profile)),

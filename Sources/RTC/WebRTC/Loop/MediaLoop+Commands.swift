@@ -43,6 +43,8 @@ extension MediaLoop {
                 guard let session = sessions[id] else { continue }
                 session.enableKeepalive(timeout: timeout, onConnect: onConnect, now: now)
                 note(session)
+            case .watchPath(let id, let onChange):
+                sessions[id]?.watchPath(onChange)
             case .setPlayoutDelay(let id, let delay):
                 sessions[id]?.watched?.requestedPlayoutDelay = delay
             case .datagrams, .takeConnection, .closeConnection:
@@ -72,8 +74,9 @@ extension MediaLoop {
         case .open(_, _, let callback), .publish(_, _, let callback): callback(.other(Self.ending))
         case .expectAnswer(_, _, let giveUp): giveUp(Self.ending)
         case .openFrameViewer(let request): request.onEnd(Self.ending)
-        case .close, .restartICE, .candidates, .stunServers, .setPlayoutDelay, .watchPointer, .enableKeepalive,
-            .requestKeyFrame, .confirmPictures, .setAudioEnabled, .datagrams, .takeConnection, .closeConnection, .stop:
+        case .close, .restartICE, .candidates, .stunServers, .setPlayoutDelay, .watchPointer, .watchPath,
+            .enableKeepalive, .requestKeyFrame, .confirmPictures, .setAudioEnabled, .datagrams, .takeConnection,
+            .closeConnection, .stop:
             break
         }
     }

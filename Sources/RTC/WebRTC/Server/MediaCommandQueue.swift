@@ -23,6 +23,7 @@ enum MediaCommand: Sendable {
     case close(MediaSessionID)
     case setPlayoutDelay(MediaSessionID, Interval)
     case watchPointer(MediaSessionID, @Sendable (PointerChange) -> Void)
+    case watchPath(MediaSessionID, @Sendable (TransportAddress) -> Void)
     case enableKeepalive(MediaSessionID, timeout: Interval, onConnect: @Sendable () -> Void)
     /// What the first loop has received for this one.
     case datagrams(ReceivedDatagrams)

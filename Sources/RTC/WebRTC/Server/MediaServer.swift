@@ -3,7 +3,7 @@ public import MediaSessions
 public import MediaTypes
 import RTP
 import SDP
-import STUN
+package import STUN
 import SecureTransport
 import Synchronization
 public import Threading
@@ -232,6 +232,12 @@ public final class MediaServer: SessionServer {
         _ session: MediaSessionID, timeout: Interval, onConnect: @escaping @Sendable () -> Void
     ) {
         post(.enableKeepalive(session, timeout: timeout, onConnect: onConnect), to: session)
+    }
+
+    /// Calls `onChange` on the media thread with the peer's address on the path of `session`: once it is connected, and
+    /// after each change. Unknown ids are ignored.
+    package func watchPath(_ session: MediaSessionID, onChange: @escaping @Sendable (TransportAddress) -> Void) {
+        post(.watchPath(session, onChange), to: session)
     }
 
     /// The current time in microseconds since 1970, on the clock of abs-capture-time and sender reports, which is never

@@ -48,6 +48,19 @@ extension PeerSession {
         advance(now: now)
     }
 
+    /// Calls `onChange` with the peer's address on the path in use: once there is one, and after each change.
+    func watchPath(_ onChange: @escaping @Sendable (TransportAddress) -> Void) {
+        owner.check()
+        onPath = onChange
+        if let mediaAddress { onChange(mediaAddress) }
+    }
+
+    func pathChanged(to peer: TransportAddress) {
+        // It waited for room on another path.
+        watched?.isStalled = false
+        onPath?(peer)
+    }
+
     /// Asks a publisher for a key frame until one arrives.
     func requestKeyFrame(now: MonotonicTime) {
         owner.check()

@@ -38,8 +38,9 @@ final class PeerSession {
     private var handshake = SessionHandshake()
     private var protector: SRTPSession?
     private var scratch: [UInt8] = []
-    /// The address that media was last sent to.
-    private var mediaAddress: TransportAddress?
+    /// The address that media or reports were last sent to, and who is told of a change.
+    private(set) var mediaAddress: TransportAddress?
+    var onPath: (@Sendable (TransportAddress) -> Void)?
 
     init(
         _ parameters: SessionParameters, role: SessionRole, context: DTLSContext, sink: any DatagramSink,
@@ -173,8 +174,7 @@ final class PeerSession {
             deadline = min(deadline, handshake.deadline(now: now))
         }
         if protector != nil, let path = ice.selectedPair.consented(now: now) {
-            // It waited for room on another path.
-            if path.peer != mediaAddress { watched?.isStalled = false }
+            if path.peer != mediaAddress { pathChanged(to: path.peer) }
             mediaAddress = path.peer
             let next =
                 switch role {

@@ -92,6 +92,10 @@ public struct ICEServer: Sendable, Equatable {
     /// Whether clients can use the server: browsers refuse a TURN server without credentials.
     public var isComplete: Bool { scheme == .stun || credentials != .none }
 
+    /// Whether it is a TURN server that can be used over TCP or TLS: its URL says so, or leaves the transport open
+    /// (RFC 5928 section 3).
+    package var isReachableByStream: Bool { scheme != .stun && transport != .udp }
+
     /// A client's credentials for the server, or nil if it needs none. Credentials made from a secret are valid until
     /// `time`, in seconds since 1970.
     package func credentials(until time: Int) -> (user: String, password: String)? {
