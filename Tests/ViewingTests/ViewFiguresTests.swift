@@ -39,6 +39,22 @@ struct ViewFiguresTests {
         #expect(figures.take(.waiting, at: begin + .seconds(5)).text == "waiting")
     }
 
+    @Test("the path is reported while frames are played, until another connection has begun")
+    func path() {
+        var figures = ViewFigures(now: begin)
+        figures.connected(at: begin)
+        #expect(figures.take(.playing, at: begin + .seconds(1)).path == nil)
+        figures.path = .tcp
+        let second = figures.take(.playing, at: begin + .seconds(2))
+        #expect(second.path == .tcp && second.json.hasSuffix(#","path":"tcp"}"#))
+        #expect(second.text == "0 fps, 0 kbit/s, over TCP")
+        #expect(figures.take(.waiting, at: begin + .seconds(3)).path == nil)
+        figures.path = .relay
+        #expect(figures.take(.playing, at: begin + .seconds(4)).text.hasSuffix(", through a relay"))
+        figures.connected(at: begin + .seconds(4))
+        #expect(figures.take(.playing, at: begin + .seconds(5)).path == nil)
+    }
+
     @Test("frames of the first two seconds, old frames, keep-alives and frames without a time have no delay")
     func withoutDelay() {
         var figures = ViewFigures(now: begin)

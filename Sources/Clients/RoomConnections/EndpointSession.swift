@@ -11,19 +11,26 @@ import WebRTCPushing
 /// comment states it.
 final class EndpointSession: Sendable {
     let media: MediaServer
+    private let servers: NamedServers?
     private let shared = Mutex(Shared())
 
     private struct Shared {
         var connection: ServerConnection?
         var id: MediaSessionID?
+        var offer = ""
+        /// What the server has named, and the paths for networks that block UDP.
+        var named: NamedServers?
+        var detours: Detours?
         var isOver = false
     }
 
     /// Prepares the session.
     ///
+    /// - Parameter servers: the TURN servers to use if UDP doesn't reach the server; nil for those that it names.
     /// - Throws: ``ConnectionEnd`` if the system has no port, thread or descriptor left.
-    init() throws(ConnectionEnd) {
+    init(through servers: NamedServers?) throws(ConnectionEnd) {
         media = try MediaServer.forOneSession()
+        self.servers = servers
     }
 
     deinit { abandon() }
@@ -34,7 +41,12 @@ final class EndpointSession: Sendable {
     func connect(
         to server: WebRTCServer, offer: String, report: @escaping @Sendable (ServerConnection.Event) -> Void
     ) throws(ConnectionEnd) {
-        guard let connection = ServerConnection(server, offer: offer, report: report) else { throw .noResources }
+        shared.withLock { $0.offer = offer }
+        let made = ServerConnection(server, offer: offer) { [weak self] event in
+            if case .named(let named) = event { self?.shared.withLock { $0.named = named } }
+            report(event)
+        }
+        guard let connection = made else { throw .noResources }
         let isOver = shared.withLock { shared in
             shared.connection = connection
             return shared.isOver
@@ -56,25 +68,49 @@ final class EndpointSession: Sendable {
         return !isOver
     }
 
+    /// Follows the media's session, whose answer is accepted, until it is connected; by other paths if UDP doesn't get
+    /// through. Returns these paths.
+    @discardableResult
+    func accepted(_ answer: String, onConnect: @escaping @Sendable () -> Void) -> Detours {
+        let (id, offer, named) = shared.withLock { ($0.id, $0.offer, $0.named) }
+        let detours = Detours(offer: offer, answer: answer, named: named, chosen: servers) { [weak media] candidate in
+            if let id { media?.remoteCandidates(id, fragment: candidate) }
+        }
+        let isOver = shared.withLock { shared in
+            if !shared.isOver { shared.detours = detours }
+            return shared.isOver
+        }
+        if let id, !isOver {
+            media.enableKeepalive(id, timeout: MediaServer.silence) {
+                detours.settle()
+                onConnect()
+            }
+        }
+        return detours
+    }
+
     /// Ends it. The server is told, which isn't waited for.
-    func abandon() { finish()?.abandon() }
+    func abandon() { finish().connection?.abandon() }
 
     /// Ends it, and waits until the server knows of the end, but no longer than until `deadline`.
     func close(until deadline: MonotonicTime) {
-        let connection = finish()
+        let (connection, detours) = finish()
         media.stop()
         connection?.close()
         connection?.join(until: deadline)
+        detours?.close(until: deadline)
     }
 
-    /// Ends the media. Returns the connection, which still has to end the session at the server.
-    private func finish() -> ServerConnection? {
-        let (connection, id) = shared.withLock { shared in
+    /// Ends the media. Returns the connection, which still has to end the session at the server, and the session's
+    /// detours, whose end takes locks of its own.
+    private func finish() -> (connection: ServerConnection?, detours: Detours?) {
+        let (connection, id, detours) = shared.withLock { shared in
             shared.isOver = true
-            return (shared.connection, shared.id)
+            defer { shared.detours = nil }
+            return (shared.connection, shared.id, shared.detours)
         }
         if let id { media.close(id) }
-        return connection
+        return (connection, detours)
     }
 }
 

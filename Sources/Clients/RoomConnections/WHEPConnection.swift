@@ -12,6 +12,8 @@ package final class WHEPConnection: PublishedFrameReceiver, Sendable {
     package enum Event: Sendable {
         /// Media can flow.
         case connected
+        /// They flow along this path; follows ``connected``.
+        case path(ConnectionPath)
         case frame(ReceivedFrame)
         /// Nothing is to be expected after it, though it may be reported twice.
         case ended(ConnectionEnd)
@@ -23,12 +25,14 @@ package final class WHEPConnection: PublishedFrameReceiver, Sendable {
 
     /// Begins to connect.
     ///
-    /// - Parameter report: called on threads of the connection; it must not block.
+    /// - Parameters:
+    ///   - servers: the TURN servers to use if UDP doesn't reach the server; nil for those that the server names.
+    ///   - report: called on threads of the connection; it must not block.
     /// - Throws: ``ConnectionEnd`` if the system has no port, thread or descriptor left.
     package init(
-        to server: WebRTCServer, report: @escaping @Sendable (Event) -> Void
+        to server: WebRTCServer, through servers: NamedServers? = nil, report: @escaping @Sendable (Event) -> Void
     ) throws(ConnectionEnd) {
-        session = try EndpointSession()
+        session = try EndpointSession(through: servers)
         self.report = report
         let offer = session.media.offerToView()
         try session.connect(to: server, offer: offer.text) { [weak self] event in self?.take(event, offer) }
@@ -54,7 +58,8 @@ package final class WHEPConnection: PublishedFrameReceiver, Sendable {
             return report(.ended(ConnectionEnd("the server's answer can't be used: \(error)")))
         }
         guard session.begin(id) else { return }
-        session.media.enableKeepalive(id, timeout: MediaServer.silence) { [report] in report(.connected) }
+        let detours = session.accepted(answer) { [report] in report(.connected) }
+        session.media.watchPath(id) { [report] peer in report(.path(detours.path(to: peer))) }
     }
 
     // MARK: Frames

@@ -20,12 +20,15 @@ package final class WHIPConnection: Sendable {
 
     /// Begins to publish `source`.
     ///
-    /// - Parameter report: called on threads of the connection; it must not block.
+    /// - Parameters:
+    ///   - servers: the TURN servers to use if UDP doesn't reach the server; nil for those that the server names.
+    ///   - report: called on threads of the connection; it must not block.
     /// - Throws: ``ConnectionEnd`` if the system has no port, thread or descriptor left.
     package init(
-        publishing source: WatchedSource, to server: WebRTCServer, report: @escaping @Sendable (Event) -> Void
+        publishing source: WatchedSource, to server: WebRTCServer, through servers: NamedServers? = nil,
+        report: @escaping @Sendable (Event) -> Void
     ) throws(ConnectionEnd) {
-        session = try EndpointSession()
+        session = try EndpointSession(through: servers)
         self.report = report
         let offered: OfferedSession
         do throws(MediaSessionError) {
@@ -56,7 +59,7 @@ package final class WHIPConnection: Sendable {
         } catch {
             return report(.ended(ConnectionEnd("the server's answer can't be used: \(error)")))
         }
-        session.media.enableKeepalive(id, timeout: MediaServer.silence) { [report] in report(.connected) }
+        session.accepted(answer) { [report] in report(.connected) }
     }
 
     /// Ends it. The server is told, which isn't waited for.

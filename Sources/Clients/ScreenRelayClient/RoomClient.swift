@@ -1,5 +1,7 @@
 public import MediaTypes
 import Rooms
+import Signalling
+import WebRTCPushing
 
 /// A client of a room: reads its tracks, and publishes others into it.
 ///
@@ -7,12 +9,16 @@ import Rooms
 /// task that reads its events is cancelled; then its readers and publications end. It also leaves when it is released.
 /// Its events, tracks, readers and publications keep it. Methods may be called on any thread.
 public final class RoomClient: Sendable {
-    /// What others in the room learn of the client.
+    /// What others in the room learn of the client, and how it reaches the host.
     public struct Settings: Sendable {
         /// The name that others see, of at most 64 characters; nil for none.
         public var name: String?
+        /// TURN servers for networks in which neither UDP nor TCP reaches the host's media port, instead of those that
+        /// the host names: `turn:USER:PASSWORD@HOST[:PORT]`, which is used over TCP, or `turns:` for TLS. USER and
+        /// PASSWORD are in percent-encoding where they have `:`, `@`, `?` or `%`.
+        public var iceServers: [String] = []
 
-        /// Settings that tell nothing.
+        /// Settings that tell nothing, and use the servers that the host names.
         public init() {}
     }
 
@@ -23,9 +29,17 @@ public final class RoomClient: Sendable {
     /// - Parameter link: the room's invite link, `http://HOST:PORT/#ROOM,TOKEN`, also with a password after the token;
     ///   or the address of a WHEP endpoint, `https://TOKEN@HOST/PATH`, which has one track, and takes none. To publish,
     ///   TOKEN must be the presenters' token.
-    /// - Throws: ``RoomClientError/badLink(_:)`` if the link can't be read.
+    /// - Throws: ``RoomClientError/badLink(_:)`` if the link can't be read, or ``RoomClientError/badICEServer`` if one
+    ///   of the servers can't be used.
     public init(_ link: String, settings: Settings = Settings()) throws(RoomClientError) {
-        engine = RoomEngine(try RoomPlace(link), name: settings.name)
+        var servers: [ICEServer] = []
+        for text in settings.iceServers {
+            guard let server = ICEServer(text), server.isReachableByStream, server.isComplete else {
+                throw .badICEServer
+            }
+            servers.append(server)
+        }
+        engine = RoomEngine(try RoomPlace(link), name: settings.name, servers: NamedServers(chosen: servers))
     }
 
     deinit { engine.leave() }
@@ -98,6 +112,8 @@ public final class RoomClient: Sendable {
 public enum RoomClientError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The link is neither an invite link nor the address of a WHEP endpoint; the text has no secrets.
     case badLink(String)
+    /// One of ``RoomClient/Settings/iceServers`` isn't a TURN server over TCP or TLS with a user name and a password.
+    case badICEServer
     /// The client joins its room already, or has left it.
     case joinedBefore
     /// A track's name has 1 to 64 letters, digits, `-`, `_` and `.`.
@@ -110,6 +126,7 @@ public enum RoomClientError: Error, Hashable, Sendable, CustomStringConvertible 
     public var description: String {
         switch self {
         case .badLink(let reason): reason
+        case .badICEServer: "an ICE server must be written like turn:USER:PASSWORD@HOST or turns:USER:PASSWORD@HOST"
         case .joinedBefore: "the client has joined its room before"
         case .badTrackName: "a track's name has 1 to 64 letters, digits, -, _ and ."
         case .noRoom: "there is no room to publish into"

@@ -7,6 +7,8 @@ import Threading
 enum ViewEvent: Sendable {
     /// The connection is there, or the file is open.
     case connected
+    /// The packets take this path, from here on.
+    case path(ConnectionPath)
     case frame(ReceivedFrame)
     /// Frames are missing here: nothing can be decoded until the next key frame.
     case gap
@@ -70,7 +72,7 @@ extension Mailbox where Item == ViewEvent {
             waiting.removeAll { event in
                 switch event {
                 case .frame, .gap: true
-                case .connected, .ended: false
+                case .connected, .path, .ended: false
                 }
             }
             waiting.append(.gap)

@@ -21,6 +21,8 @@ struct ViewSecond: Equatable {
     var freezes = 0
     /// The median time from the capture of a picture until it was decoded; nil if no picture has one.
     var delay: Interval?
+    /// The path of the packets; nil if there is none, or only a file or a stream over RTSP.
+    var path: ConnectionPath?
 
     /// As one JSON object, in milliseconds and bits per second.
     var json: String {
@@ -33,6 +35,7 @@ struct ViewSecond: Equatable {
             object.add("lostPackets", lostPackets)
             object.add("freezes", freezes)
             object.add("delay", delay.map { $0.seconds * 1000 }, digits: 1)
+            object.add("path", path?.rawValue)
         }.text
     }
 
@@ -49,6 +52,11 @@ struct ViewSecond: Equatable {
                 : "\(DecimalText.fixed(rate / 1e6, digits: 1)) Mbit/s")
         if lostPackets > 0 { parts.append("lost packets: \(lostPackets)") }
         if freezes > 0 { parts.append("freezes: \(freezes)") }
+        switch path {
+        case .tcp: parts.append("over TCP")
+        case .relay: parts.append("through a relay")
+        case .udp, nil: break
+        }
         if let size { parts.append("\(size)") }
         return parts.joined(separator: ", ")
     }
@@ -85,8 +93,11 @@ struct ViewFigures {
     mutating func connected(at now: MonotonicTime) {
         connectedAt = now
         lostPackets = 0
-        (hasLostSincePicture, lastShown, lastCapture) = (false, nil, nil)
+        (hasLostSincePicture, lastShown, lastCapture, path) = (false, nil, nil, nil)
     }
+
+    /// The path of the packets, which lasts until another connection has begun.
+    var path: ConnectionPath?
 
     mutating func arrived(_ frame: ReceivedFrame) {
         octets += frame.coded.bytes.count
@@ -119,6 +130,7 @@ struct ViewFigures {
         let seconds = max((now - begun).seconds, 0.001)
         var taken = second
         taken.state = state
+        taken.path = state == .playing ? path : nil
         taken.picturesPerSecond = Double(count) / seconds
         taken.bitRate = BitRate(bitsPerSecond: Int(Double(octets) * 8 / seconds))
         let sorted = delays.sorted()

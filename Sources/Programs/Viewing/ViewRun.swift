@@ -4,6 +4,7 @@ import Glibc
 public import Ingest
 public import MediaTypes
 import RoomConnections
+public import Signalling
 public import Threading
 import VideoDecoding
 
@@ -23,6 +24,8 @@ public final class ViewRun {
         public var soundProgram: String?
         /// Whether each second is reported as JSON instead of text for people.
         public var isJSON = false
+        /// The TURN servers to use if UDP doesn't reach the server of a room; empty for those that it names.
+        public var iceServers: [ICEServer] = []
         /// Records what arrives; nil if nothing is recorded.
         public var recorder: LinkRecorder?
 
@@ -159,7 +162,7 @@ public final class ViewRun {
 
     private func connect() throws(ViewEnd) -> any ViewConnection {
         switch place.kind {
-        case .server(let server): try WHEPViewing(to: server)
+        case .server(let server): try WHEPViewing(to: server, through: settings.iceServers)
         case .stream(let url): try RTSPReading(url)
         case .recording(let path): try RecordingReading(path)
         }
@@ -182,6 +185,9 @@ public final class ViewRun {
             figures.connected(at: now)
             recording = settings.recorder.map { ViewRecording($0, at: now) }
             return openWindow()
+        case .path(let path):
+            figures.path = path
+            return nil
         case .frame(let frame): return show(frame)
         case .gap:
             gate.close()

@@ -2,6 +2,7 @@ import Clocks
 import CommandLine
 import MediaTypes
 import RoomConnections
+import Signalling
 import Threading
 import WebRTCPushing
 
@@ -14,13 +15,16 @@ final class WHEPViewing: ViewConnection {
     private static let farewell = Interval.seconds(3)
 
     /// Begins to connect. Throws if the system has no port, thread or descriptor left.
-    init(to server: WebRTCServer) throws(ViewEnd) {
+    ///
+    /// - Parameter servers: the TURN servers to use if UDP doesn't reach the server; empty for those that it names.
+    init(to server: WebRTCServer, through servers: [ICEServer]) throws(ViewEnd) {
         guard let inbox = Mailbox<ViewEvent>() else { throw .noResources }
         self.inbox = inbox
         do throws(ConnectionEnd) {
-            connection = try WHEPConnection(to: server) { event in
+            connection = try WHEPConnection(to: server, through: NamedServers(chosen: servers)) { event in
                 switch event {
                 case .connected: inbox.post(.connected)
+                case .path(let path): inbox.post(.path(path))
                 case .frame(let frame): inbox.post(frame)
                 case .ended(let end): inbox.post(.ended(ViewEnd(end)))
                 }

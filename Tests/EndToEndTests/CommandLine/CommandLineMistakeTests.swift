@@ -19,6 +19,12 @@ extension EndToEnd {
             Mistake("screenrelay view --no-window ftp://a/b", 64, says: "ftp", "rtsp"),
             Mistake("screenrelay view --no-window rtsps://a/b", 64, says: "rtsps", "certificate"),
             Mistake("screenrelay view --no-window --track t a.srr", 64, says: "track", "invite link"),
+            Mistake(
+                "screenrelay view --no-window --ice-server stun:stun.example a.srr", 64,
+                says: "--ice-server stun:stun.example", "turn:USER:PASSWORD@"),
+            Mistake(
+                "screenrelay view --no-window --ice-server turn:a:b@c?transport=udp a.srr", 64,
+                says: "--ice-server ...@c", "over TCP or TLS"),
             Mistake("screenrelay frob", 64, says: "'frob'", "share", "snapshot"),
             Mistake("screenrelay share --frob", 64, says: "--frob", "screenrelay share --help"),
             Mistake("screenrelay share --bitrat=4M --frames 3", 64, says: "--frames", "screenrelay share --help"),

@@ -8,6 +8,8 @@ final class CoturnServer {
     static let (user, password) = ("desk", "a \"b\"")
     /// In a network of its own, it has no neighbour.
     static let port = 3478
+    /// The UDP ports that it relays from: not those that the kernel chooses for others.
+    static let relayPorts = "61000-61999"
 
     private static let folder = "\(packageRoot)/.build/coturn/usr"
     static var isAvailable: Bool { access(folder + "/bin/turnserver", X_OK) == 0 }
@@ -27,12 +29,14 @@ final class CoturnServer {
                     "--pkey=" + (try folder.write("key", $0.key)),
                 ]
             } ?? ["--no-tls", "--listening-port=\(Self.port)"]
+        let relayPorts = Self.relayPorts.split(separator: "-")
         let words =
             network.prefix + [
                 Self.folder + "/bin/turnserver", "-n", "--lt-cred-mech", "--user=\(Self.user):\(Self.password)",
                 "--realm=turn.example", "--listening-ip=\(address)", "--relay-ip=\(address)",
                 "--no-udp", "--no-dtls", "--no-cli", "--log-file=stdout", "--verbose",
-                "--pidfile=" + folder.file("pid"), "--userdb=" + folder.file("users"),
+                "--min-port=\(relayPorts[0])", "--max-port=\(relayPorts[1])", "--pidfile=" + folder.file("pid"),
+                "--userdb=" + folder.file("users"),
             ] + security
         var launch = Launch(words[0], Array(words.dropFirst()))
         launch.environment = ["LD_LIBRARY_PATH": .some(Self.folder + "/lib/x86_64-linux-gnu")]

@@ -65,7 +65,8 @@ extension RoomEngine {
         publishing[id, default: PublishingSession()].attempts.begin(number, at: .now())
         do throws(ConnectionEnd) {
             let connection = try WHIPConnection(
-                publishing: WatchedSource(video: track.source.hub), to: WebRTCServer(publishing: track.name, in: link)
+                publishing: WatchedSource(video: track.source.hub), to: WebRTCServer(publishing: track.name, in: link),
+                through: servers
             ) { [weak self] event in self?.take(event, of: id, number) }
             publishing[id]?.connection = connection
         } catch {

@@ -40,6 +40,7 @@ extension RoomEngine {
         switch event {
         case .frame(let frame): deliver(frame, of: track, number)
         case .connected: thread.post { self.connected(track, number) }
+        case .path: break
         case .ended(let end): thread.post { self.sessionEnded(end, of: track, number) }
         }
     }
@@ -100,7 +101,7 @@ extension RoomEngine {
         shared.withLock { $0.sessionNumbers[track] = number }
         guard let server = place.source(of: track) else { return }
         do throws(ConnectionEnd) {
-            let connection = try WHEPConnection(to: server) { [weak self] event in
+            let connection = try WHEPConnection(to: server, through: servers) { [weak self] event in
                 self?.take(event, of: track, number)
             }
             sessions[track]?.connection = connection

@@ -3,6 +3,7 @@ import MediaTypes
 import RoomConnections
 import Signalling
 import Synchronization
+import WebRTCPushing
 
 /// What happens in a room, by the names of its tracks: an event that waits must not keep the engine alive.
 enum RoomNews: Sendable {
@@ -61,6 +62,8 @@ final class RoomEngine: @unchecked Sendable {
 
     let place: RoomPlace
     let name: String?
+    /// The application's TURN servers; nil for those that the host names.
+    let servers: NamedServers?
     let news = EventQueue<RoomNews>()
     let thread = ConnectionThread()
     let shared = Mutex(Shared())
@@ -72,8 +75,8 @@ final class RoomEngine: @unchecked Sendable {
     private var lastNumber = 0
     private var isFinished = false
 
-    init(_ place: RoomPlace, name: String?) {
-        (self.place, self.name) = (place, name)
+    init(_ place: RoomPlace, name: String?, servers: NamedServers?) {
+        (self.place, self.name, self.servers) = (place, name, servers)
     }
 
     /// The tracks of the room. Any thread.

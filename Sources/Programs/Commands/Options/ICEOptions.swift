@@ -19,6 +19,31 @@ enum ICEOptions {
                 + "line of this file, which only this user can read"),
     ]
 
+    /// The option of `view`, whose client uses TURN only over TCP or TLS.
+    static let viewing = Option(
+        long: "ice-server", value: .required("URL"),
+        help:
+            "a TURN server to use if neither UDP nor TCP reaches the host within 2 s, instead of those that the host "
+            + "names: turn:USER:PASSWORD@HOST[:PORT], over TCP, or turns: for TLS; may be repeated",
+        repeats: true, alsoSoughtAs: ["stun", "turn", "relay", "coturn"], isSecret: true)
+
+    /// The servers of `view --ice-server`. Hides their credentials from users who list processes.
+    static func relays(_ options: ParsedOptions) throws(UsageError) -> [ICEServer] {
+        let texts = options.values("ice-server")
+        SecretArguments.hide(texts.compactMap(userInformation))
+        var servers: [ICEServer] = []
+        for text in texts {
+            let format = ValueFormat(
+                orProblem: "not a TURN server over TCP or TLS with a user and a password; write it like "
+                    + "turn:USER:PASSWORD@turn.example.org or turns:USER:PASSWORD@turn.example.org"
+            ) { _ in
+                ICEServer(text).flatMap { $0.isReachableByStream && $0.isComplete ? $0 : nil }
+            }
+            servers.append(try format.read(shown(text), option: "--ice-server"))
+        }
+        return servers
+    }
+
     /// The servers of `--ice-server`. Hides their credentials from users who list processes.
     static func servers(_ options: ParsedOptions) throws(UsageError) -> [ICEServer] {
         let label = options.place(of: "ice-server") ?? "--ice-server"

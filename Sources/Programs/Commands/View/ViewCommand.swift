@@ -38,6 +38,7 @@ enum ViewCommand {
             Option(
                 long: "track", short: "t", value: .required("NAME"),
                 help: "the track to receive (default: the room's first)"),
+            ICEOptions.viewing,
             Option(
                 long: "record", value: .required("FILE"),
                 help:
@@ -73,6 +74,7 @@ enum ViewCommand {
         let track = try options.value("track", as: .text)
         let path = try options.value("record", as: .text)
         let place = try place(try RoomLinkOperand.read(options.operands[0]), track)
+        let iceServers = try ICEOptions.relays(options)
         let log = EventLog.standardError(program: Program.name, level: level)
 
         signal(SIGPIPE, SIG_IGN)
@@ -83,6 +85,7 @@ enum ViewCommand {
         var settings = ViewRun.Settings()
         settings.duration = seconds.map { Interval.seconds(Int64($0)) }
         settings.isJSON = statistics == .json
+        settings.iceServers = iceServers
         (settings.showsWindow, settings.display) = (showsWindow, display)
         if showsWindow, !options.has("mute") {
             settings.soundProgram = ProgramBeside.sound.path
