@@ -26,9 +26,11 @@ public final class RoomClient: Sendable {
 
     /// Makes a client of a room, which connects to nothing yet.
     ///
-    /// - Parameter link: the room's invite link, `http://HOST:PORT/#ROOM,TOKEN`, also with a password after the token;
-    ///   or the address of a WHEP endpoint, `https://TOKEN@HOST/PATH`, which has one track, and takes none. To publish,
-    ///   TOKEN must be the presenters' token.
+    /// - Parameters:
+    ///   - link: the room's invite link, `http://HOST:PORT/#ROOM,TOKEN`, also with a password after the token; or the
+    ///     address of a WHEP endpoint, `https://TOKEN@HOST/PATH`, which has one track, and takes none. To publish,
+    ///     TOKEN must be the presenters' token.
+    ///   - settings: what others learn of the client, and how it reaches the host.
     /// - Throws: ``RoomClientError/badLink(_:)`` if the link can't be read, or ``RoomClientError/badICEServer`` if one
     ///   of the servers can't be used.
     public init(_ link: String, settings: Settings = Settings()) throws(RoomClientError) {
@@ -76,6 +78,7 @@ public final class RoomClient: Sendable {
     /// pictures.
     ///
     /// - Parameters:
+    ///   - track: a name that no track of another source has: 1 to 64 letters, digits, `-`, `_` and `.`.
     ///   - keyFrameWanted: called when the next frame must be a key frame, at most once in 500 ms.
     ///   - targetBitRateChanged: called with the bit rate that the path to the host carries.
     ///

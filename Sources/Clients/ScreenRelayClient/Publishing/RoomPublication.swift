@@ -29,8 +29,10 @@ public final class RoomPublication: Sendable {
     /// more where much changes. Otherwise the newest picture is kept, and is the first that the host gets. Pictures may
     /// have any size and colours; another size begins with a key frame.
     ///
-    /// - Parameter captured: when it was captured, on this machine's CLOCK_MONOTONIC; nil for the picture's own time,
-    ///   or if it has none, for now.
+    /// - Parameters:
+    ///   - picture: the picture.
+    ///   - captured: when it was captured, on this machine's CLOCK_MONOTONIC; nil for the picture's own time, or if it
+    ///     has none, for now.
     /// - Returns: nil if the picture is encoded or kept; otherwise why it is left out. The next call reports an encoder
     ///   that fails on another thread.
     @discardableResult

@@ -21,7 +21,7 @@ public struct RoomPictures: AsyncSequence, Sendable {
         /// The next picture, with its capture time on this machine's CLOCK_MONOTONIC; nil once the track has ended, the
         /// client has left its room, or the task is cancelled.
         ///
-        /// - Throws: ``VideoDecodingError`` if there is no decoder, or if the stream asks for more than it may.
+        /// - Throws: `VideoDecodingError` if there is no decoder, or if the stream asks for more than it may.
         public mutating func next() async throws -> I420Picture? {
             while pictures.isEmpty {
                 guard let frame = await frames.next() else { return nil }

@@ -37,7 +37,9 @@ public struct TokenFile: Sendable {
 
     /// Returns the token in the file. If there is no file, or `isNew` is true, writes a new token to it.
     ///
-    /// - Parameter makesFolders: whether missing folders are created, with access for this user only.
+    /// - Parameters:
+    ///   - isNew: whether a new token replaces the one in the file.
+    ///   - makesFolders: whether missing folders are created, with access for this user only.
     /// - Throws: ``TokenFileError`` if the file can't be read or written, if others can read it, or if its content
     ///   isn't a token.
     public func token(isNew: Bool = false, makesFolders: Bool = false) throws(TokenFileError) -> String {

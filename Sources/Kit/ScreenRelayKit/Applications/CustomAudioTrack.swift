@@ -44,8 +44,8 @@ public final class CustomAudioTrack: PictureSource {
         var hearing: TrackHub? { isHeard && !isPaused ? hub : nil }
     }
 
-    /// A track of packets that is not in a room yet. ``HostedTrack/publish(_:)`` puts it into one, beside whatever
-    /// pictures there are.
+    /// A track of packets that is not in a room yet. ``HostedTrack/publish(_:)-(CustomAudioTrack)`` puts it into
+    /// one, beside whatever pictures there are.
     public init(feedback: Feedback = Feedback()) {
         self.feedback = feedback
         channelCount = nil
@@ -57,6 +57,7 @@ public final class CustomAudioTrack: PictureSource {
     /// - Parameters:
     ///   - channelCount: 1 or 2.
     ///   - bitRate: the average rate, clamped to 16...128 kbit/s.
+    ///   - feedback: what the application is told.
     /// - Throws: ``HostError/system(_:)`` if libopus refuses the channels, or no memory is left.
     public init(
         channelCount: Int, bitRate: BitRate = BitRate(bitsPerSecond: 96_000), feedback: Feedback = Feedback()
@@ -92,10 +93,12 @@ public final class CustomAudioTrack: PictureSource {
     /// While there are listeners, the samples are encoded before the call returns, in packets of 20 ms. Otherwise, or
     /// while the sharer has paused or muted, the samples are dropped. Of digital silence, at most 300 ms are sent.
     ///
-    /// - Parameter captured: when the first sample was captured, on this machine's CLOCK_MONOTONIC. Up to 20 ms from
-    ///   the end of the preceding samples, there is no break between the two; a sound card whose clock drifts by 100
-    ///   ppm gets a break in 200 s. Beyond that, there is a gap, or a part is left out. Nil if the time isn't known:
-    ///   there is no break either, unless the samples are written more than 200 ms early or late.
+    /// - Parameters:
+    ///   - samples: the samples.
+    ///   - captured: when the first sample was captured, on this machine's CLOCK_MONOTONIC. Up to 20 ms from the end of
+    ///     the preceding samples, there is no break between the two; a sound card whose clock drifts by 100 ppm gets a
+    ///     break in 200 s. Beyond that, there is a gap, or a part is left out. Nil if the time isn't known: there is no
+    ///     break either, unless the samples are written more than 200 ms early or late.
     /// - Returns: nil if the samples are encoded, or may be dropped as described above; otherwise why they are left
     ///   out.
     @discardableResult

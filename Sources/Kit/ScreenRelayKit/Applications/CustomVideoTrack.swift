@@ -54,7 +54,7 @@ public final class CustomVideoTrack: PictureSource {
     private let recording = Mutex<SourceRecording?>(nil)
     private let epoch = UInt64.random(in: 1 ... .max)
 
-    /// A track of frames that is not in a room yet. ``HostedTrack/publish(_:)`` puts it into one.
+    /// A track of frames that is not in a room yet. ``HostedTrack/publish(_:)-(CustomVideoTrack)`` puts it into one.
     public init(makesKeyFrames: Bool = true, changesChroma: Bool = false, feedback: Feedback) {
         self.makesKeyFrames = makesKeyFrames
         self.changesChroma = changesChroma
@@ -69,6 +69,7 @@ public final class CustomVideoTrack: PictureSource {
     ///   - picturesPerSecond: how many are written per second, 1...240. If more are written, the bit rate is too high.
     ///   - highestBitRate: the rate that is not exceeded even if the viewers' connections carry more. Pictures that
     ///     hardly change need far less.
+    ///   - feedback: what the application is told, except of what the host's encoder does itself.
     /// - Throws: ``HostError/system(_:)`` if the process has no thread or descriptor left.
     public convenience init(
         picturesPerSecond: Int, highestBitRate: BitRate = BitRate(bitsPerSecond: 8_000_000),
@@ -116,8 +117,10 @@ public final class CustomVideoTrack: PictureSource {
     /// where much changes. Otherwise the newest picture is kept, and is the first that the next viewer gets. Pictures
     /// may have any size and colours; another size begins with a key frame.
     ///
-    /// - Parameter captured: when it was captured, on this machine's CLOCK_MONOTONIC; nil for the picture's own time,
-    ///   or if it has none, for now.
+    /// - Parameters:
+    ///   - picture: the picture.
+    ///   - captured: when it was captured, on this machine's CLOCK_MONOTONIC; nil for the picture's own time, or if it
+    ///     has none, for now.
     /// - Returns: nil if the picture is encoded or kept; otherwise why it is left out. The next call reports an encoder
     ///   that fails on another thread.
     @discardableResult

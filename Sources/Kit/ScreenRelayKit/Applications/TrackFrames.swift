@@ -66,7 +66,7 @@ public struct TrackPictures: AsyncSequence, Sendable {
 
         /// The next picture; nil once the task is cancelled.
         ///
-        /// - Throws: ``VideoDecodingError`` if there is no decoder.
+        /// - Throws: `VideoDecodingError` if there is no decoder.
         public mutating func next() async throws -> I420Picture? {
             while pictures.isEmpty {
                 guard let frame = await frames.next() else { return nil }

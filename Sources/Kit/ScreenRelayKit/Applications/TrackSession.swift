@@ -27,7 +27,7 @@ public final class TrackSession: Sendable {
     }
 
     /// Applies the peer's answer to our offer. If the answer can't be used, the session is over, and `onEnd` isn't
-    /// called. Throws ``MediaSessionError`` with the reason.
+    /// called. Throws `MediaSessionError` with the reason.
     public func accept(answer: String) throws(MediaSessionError) { try server.accept(answer: answer, for: id) }
 
     /// Sends the peer a check about once per second from now on. Called once, after the answer.
@@ -79,7 +79,7 @@ extension HostedTrack {
     /// Answers a peer's offer, which has to accept a video, by sending it the track and its sound. `onEnd` is as in
     /// ``offer(_:controlling:onEnd:)``.
     ///
-    /// - Throws: ``MediaSessionError`` if the offer can't be read or accepts no H.264 video, or if there is no room for
+    /// - Throws: `MediaSessionError` if the offer can't be read or accepts no H.264 video, or if there is no room for
     ///   another session.
     public func answer(
         _ offer: String, onEnd: @escaping @Sendable (String) -> Void

@@ -53,8 +53,10 @@ public struct CaptureConfinement: Sendable {
 
     /// A confinement of a capture of pictures, with only a memory limit.
     ///
-    /// - Parameter sharesDesktop: whether the pictures are from a Wayland desktop instead of an X server. The desktop
-    ///   may ask the user first, so that such a capture may take any time to begin.
+    /// - Parameters:
+    ///   - memory: the memory limit.
+    ///   - sharesDesktop: whether the pictures are from a Wayland desktop instead of an X server. The desktop may ask
+    ///     the user first, so that such a capture may take any time to begin.
     public init(memory: CaptureMemory = .bySize(CaptureMemoryExpectation()), sharesDesktop: Bool = false) {
         self.init(memory, sharesDesktop ? .desktop : .display)
     }

@@ -34,8 +34,10 @@ public final class CaptureSupervisor: Sendable {
     /// Starts `program` with `--link fd:3`.
     ///
     /// - Parameters:
+    ///   - program: the capture's program and arguments.
     ///   - confinement: the resources that the capture may use, and its memory limit.
     ///   - link: gets our end of each socket pair.
+    ///   - log: gets a line when the capture can't be started, or is started again.
     ///   - onFailure: called at most once, on the supervisor's thread, with the exit code, if a restart would not help.
     ///     That is so if the first capture ended before it reached the link, with an exit code that would only recur (a
     ///     wrong display or option), if it could not be started (71), if the captured window is gone, or if the user

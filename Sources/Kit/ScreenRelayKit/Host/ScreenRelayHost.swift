@@ -231,7 +231,7 @@ public final class ScreenRelayHost: Sendable {
     /// Ends HTTP, WebSockets and every viewer's session, and notifies the viewers. Then closes all recordings and waits
     /// at most 5 s for their disks; ``recordings`` reports unwritten data. Idempotent.
     ///
-    /// Before this call, end each link with its ``LinkServer/stop()``, and each published track with
+    /// Before this call, end each link with its `LinkServer.stop()`, and each published track with
     /// ``CustomVideoTrack/end(reason:)``.
     public func stop() {
         signalling.stop()
