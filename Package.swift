@@ -168,6 +168,8 @@ let package = Package(
         shell(
             "Capture", "HostConnection",
             ["Clocks", "Threading", "CLinux", "CaptureLink", "LinkTransport", "ByteCoding", "MediaTypes"]),
+        // The user's bus, on which a desktop's programs call each other.
+        shell("Capture", "SessionBus", ["CSystemBus", "MediaTypes"]),
         // Whether the desktop says that it is locked.
         shell("Capture", "LoginSession", ["CSystemBus", "MediaTypes"]),
         shell(
@@ -189,7 +191,7 @@ let package = Package(
         shell(
             "Capture", "WaylandCapture",
             [
-                "CaptureEngine", "Clocks", "CPipeWire", "CSystemBus", "ColorConversion", "CaptureLink",
+                "CaptureEngine", "Clocks", "CPipeWire", "SessionBus", "ColorConversion", "CaptureLink",
                 "LinkTransport", "MediaTypes", "Threading",
             ]),
 
@@ -439,8 +441,8 @@ let package = Package(
         tests(
             "WaylandCaptureTests",
             [
-                "WaylandCapture", "CaptureEngine", "CPipeWire", "CaptureLink", "LinkTransport", "MediaTypes",
-                "TestSupport",
+                "WaylandCapture", "SessionBus", "CaptureEngine", "CPipeWire", "CaptureLink", "LinkTransport",
+                "MediaTypes", "TestSupport",
             ], exclude: ["faulty_cast.py", "wayland_desktop.py", "wayland_programs.py"]),
         tests("RateControlTests", ["RateControl", "MediaTypes", "TestSupport"]),
         tests(

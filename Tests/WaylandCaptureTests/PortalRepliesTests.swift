@@ -1,4 +1,5 @@
 import MediaTypes
+import SessionBus
 import Testing
 
 @testable import WaylandCapture

@@ -1,4 +1,5 @@
 import MediaTypes
+import SessionBus
 
 /// The properties of the portal, and the choice that they allow.
 struct PortalProperties: Equatable {

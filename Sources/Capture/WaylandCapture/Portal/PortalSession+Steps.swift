@@ -2,6 +2,7 @@ import Clocks
 import Glibc
 import LinkTransport
 import MediaTypes
+import SessionBus
 
 /// The conversation with the portal: one call at a time. `CreateSession`, `SelectSources` and `Start` return the path
 /// of a request (org.freedesktop.portal.Request), whose signal `Response` has the results.

@@ -2,6 +2,7 @@ import Clocks
 import Glibc
 public import LinkTransport
 public import MediaTypes
+import SessionBus
 import Threading
 
 /// A screen cast that the desktop's portal grants: org.freedesktop.portal.ScreenCast, version 4 or later.

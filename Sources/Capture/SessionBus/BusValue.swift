@@ -1,5 +1,5 @@
-/// A value of D-Bus, of the types that a screen cast's messages have. A variant is replaced by its content.
-enum BusValue: Equatable, Sendable {
+/// A value of D-Bus, of the types that the messages here have. A variant is replaced by its content.
+package enum BusValue: Equatable, Sendable {
     case boolean(Bool)
     case signed(Int32)
     case unsigned(UInt32)
@@ -14,10 +14,10 @@ enum BusValue: Equatable, Sendable {
     case other
 
     /// The number; nil if it isn't one without a sign.
-    var number: UInt32? { if case .unsigned(let number) = self { number } else { nil } }
+    package var number: UInt32? { if case .unsigned(let number) = self { number } else { nil } }
 
     /// The text of a string or a path; nil if it is neither.
-    var text: String? {
+    package var text: String? {
         switch self {
         case .string(let text), .path(let text): text
         default: nil
@@ -25,10 +25,10 @@ enum BusValue: Equatable, Sendable {
     }
 
     /// The entries; nil if it is no dictionary.
-    var entries: [String: BusValue]? { if case .dictionary(let entries) = self { entries } else { nil } }
+    package var entries: [String: BusValue]? { if case .dictionary(let entries) = self { entries } else { nil } }
 
     /// Two numbers with a sign; nil if it isn't a structure of these.
-    var pair: (Int, Int)? {
+    package var pair: (Int, Int)? {
         guard case .structure(let parts) = self, parts.count == 2, case .signed(let first)? = parts.first,
             case .signed(let second)? = parts.last
         else { return nil }

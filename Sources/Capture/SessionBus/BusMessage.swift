@@ -2,21 +2,23 @@ import CSystemBus
 import Glibc
 
 /// A message from the bus, during the call that hands it out.
-struct BusMessage {
+package struct BusMessage {
     let pointer: OpaquePointer
 
     /// More values than any answer needs; the sender may be faulty.
     private static let mostValues = 2000
 
     /// The unique name of the sender.
-    var sender: String { Self.string(sd_bus_message_get_sender(pointer)) }
-    /// The path of the object that sent the signal.
-    var path: String { Self.string(sd_bus_message_get_path(pointer)) }
-    /// The name of the signal.
-    var member: String { Self.string(sd_bus_message_get_member(pointer)) }
+    package var sender: String { Self.string(sd_bus_message_get_sender(pointer)) }
+    /// The path of the object that sent the signal, or whose method is called.
+    package var path: String { Self.string(sd_bus_message_get_path(pointer)) }
+    /// The interface of the signal or the method.
+    package var interface: String { Self.string(sd_bus_message_get_interface(pointer)) }
+    /// The name of the signal or the method.
+    package var member: String { Self.string(sd_bus_message_get_member(pointer)) }
 
     /// The name of the error that the message is; nil if it isn't one.
-    var errorName: String? {
+    package var errorName: String? {
         guard sd_bus_message_is_method_error(pointer, nil) > 0, let error = sd_bus_message_get_error(pointer) else {
             return nil
         }
@@ -24,14 +26,14 @@ struct BusMessage {
     }
 
     /// Returns the values of the message; nil if they can't be read, or if there are too many. Call it once.
-    func values() -> [BusValue]? {
+    package func values() -> [BusValue]? {
         var room = Self.mostValues
         return elements(&room)
     }
 
     /// Returns a new descriptor of the file that the message passes, which the caller has to close. If there is none,
     /// returns -1, with the reason in `errno`.
-    func descriptor() -> Int32 {
+    package func descriptor() -> Int32 {
         var passed: Int32 = -1
         guard sd_bus_message_read_basic(pointer, Self.type("h"), &passed) > 0 else {
             errno = EBADMSG
@@ -39,6 +41,23 @@ struct BusMessage {
         }
         // The message closes its own.
         return fcntl(passed, F_DUPFD_CLOEXEC, 3)
+    }
+
+    /// Answers a call with the values that `write` appends, unless the caller wants no answer. If they can't be sent,
+    /// for example because a text isn't allowed on the bus, the caller gets an error.
+    package func reply(_ write: (inout BusWriter) -> Void = { _ in }) {
+        guard sd_bus_message_get_expect_reply(pointer) > 0 else { return }
+        var message: OpaquePointer?
+        var result = sd_bus_message_new_method_return(pointer, &message)
+        defer { sd_bus_message_unref(message) }
+        if result >= 0 { result = BusWriter.result(of: write, on: message) }
+        if result >= 0 { result = sd_bus_send(nil, message, nil) }
+        if result < 0 { refuse(-result) }
+    }
+
+    /// Answers a call with an error, an errno: EINVAL is org.freedesktop.DBus.Error.InvalidArgs.
+    package func refuse(_ code: Int32 = EINVAL) {
+        sd_bus_reply_method_errno(pointer, code, nil)
     }
 
     /// A type of D-Bus, by its letter.
