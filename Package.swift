@@ -350,10 +350,14 @@ let package = Package(
                 "RecordingFiles", "Replaying", "RoomConnections", "Signalling", "Threading", "VideoDecoding",
                 "WebRTCPushing",
             ]),
+        // How a desktop shows that its screen is shared: an icon in its tray, notifications, and a key that pauses.
+        shell(
+            "Programs", "DesktopIntegration",
+            ["CXCB", "Clocks", "LockOrder", "MediaTypes", "SessionBus", "Threading"]),
         shell(
             "Programs", "Commands",
             [
-                "Clocks", "ByteCoding", "Diagnosis", "LockOrder", "QRCodes", "Viewing",
+                "Clocks", "ByteCoding", "DesktopIntegration", "Diagnosis", "LockOrder", "QRCodes", "Viewing",
                 "CLinux", "CaptureLink", "CommandLine", "ScreenRelayKit", "Ingest", "LinkTransport", "SecureTransport",
                 "Signalling", "STUN",
                 "Threading", "Recording", "RecordingFiles", "Replaying", "Inspection", "Exporting", "MediaFiles",
@@ -533,6 +537,7 @@ let package = Package(
                 "ByteCoding", "Commands", "CommandLine", "Ingest", "MediaTypes", "OutputLife", "Pushing",
                 "ScreenRelayKit", "TestSupport", "Threading",
             ]),
+        tests("DesktopIntegrationTests", ["DesktopIntegration", "MediaTypes"]),
         tests("ViewingTests", ["Viewing", "RoomConnections", "H264", "MediaTypes"]),
         tests(
             "ScreenRelayClientTests",

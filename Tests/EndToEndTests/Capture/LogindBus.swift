@@ -1,32 +1,20 @@
-import Glibc
 import Processes
 import TestSupport
 import Testing
 
 /// A system bus of its own for a test, on which python-dbusmock plays logind with one session.
 final class LogindBus {
-    private let folder: TemporaryFolder
-    private let daemon: ChildProcess
+    private let daemon: BusDaemon
     private let logind: ChildProcess
-    private let address: String
 
     /// Starts it; the session belongs to `display`, as logind says it.
     init(display: String = "") throws {
-        folder = try TemporaryFolder()
-        let socket = folder.file("bus")
-        address = "unix:path=\(socket)"
-        // The configuration of a session bus, which lets its user do everything.
-        var launch = Launch("dbus-daemon", ["--session", "--nofork", "--nopidfile", "--address=\(address)"])
-        launch.standardOutput = .null
-        launch.standardError = .text(limit: 16 * 1024)
-        daemon = try ChildProcess(launch)
+        daemon = try BusDaemon()
         // Debian's own interpreter has Debian's packages.
-        launch = Launch("/usr/bin/python3", ["-m", "dbusmock", "--system", "--template", "logind"])
-        launch.environment = ["DBUS_SYSTEM_BUS_ADDRESS": address, "DISPLAY": display]
+        var launch = Launch("/usr/bin/python3", ["-m", "dbusmock", "--system", "--template", "logind"])
+        launch.environment = ["DBUS_SYSTEM_BUS_ADDRESS": daemon.address, "DISPLAY": display]
         launch.standardOutput = .null
         launch.standardError = .text(limit: 16 * 1024)
-        let daemon = daemon
-        try eventually("the bus: \(daemon.errorOutput?.text ?? "")") { access(socket, F_OK) == 0 ? () : nil }
         logind = try ChildProcess(launch)
         let logind = logind
         try eventually("the session: \(logind.errorOutput?.text ?? "")") {
@@ -39,7 +27,7 @@ final class LogindBus {
     deinit { close() }
 
     /// The command that runs a program on this bus.
-    var prefix: [String] { ["/usr/bin/env", "DBUS_SYSTEM_BUS_ADDRESS=\(address)"] }
+    var prefix: [String] { ["/usr/bin/env", "DBUS_SYSTEM_BUS_ADDRESS=\(daemon.address)"] }
 
     /// Has the desktop say whether it is locked.
     func lock(_ isLocked: Bool) throws {
@@ -50,13 +38,13 @@ final class LogindBus {
     /// Ends the bus. Idempotent.
     func close() {
         logind.stop(within: .seconds(2))
-        daemon.stop(within: .seconds(2))
+        daemon.close()
     }
 
     private func call(_ path: String, _ method: String, _ arguments: [String]) throws -> Bool {
         var launch = Launch(
             "dbus-send",
-            ["--bus=\(address)", "--print-reply", "--dest=org.freedesktop.login1", path, method] + arguments)
+            ["--bus=\(daemon.address)", "--print-reply", "--dest=org.freedesktop.login1", path, method] + arguments)
         launch.standardOutput = .null
         launch.standardError = .null
         return try ChildProcess.run(launch, within: .seconds(5)).0?.isSuccess == true

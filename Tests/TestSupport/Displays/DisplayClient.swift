@@ -196,6 +196,14 @@ public final class DisplayClient {
         wait()
     }
 
+    /// Presses the keys with these codes together, and releases them in reverse order (XTEST). On all of Xorg's
+    /// keyboards, Control is 37, Alt is 64, Caps Lock is 66, and P is 33.
+    public func type(keysTogether codes: [UInt8]) {
+        for code in codes { xcb_test_fake_input(connection, UInt8(XCB_KEY_PRESS), code, 0, root, 0, 0, 0) }
+        for code in codes.reversed() { xcb_test_fake_input(connection, UInt8(XCB_KEY_RELEASE), code, 0, root, 0, 0, 0) }
+        wait()
+    }
+
     /// Whether another client has grabbed the pointer.
     public var isPointerGrabbed: Bool {
         let cookie = xcb_grab_pointer(

@@ -165,9 +165,10 @@ public final class ScreenRelayHost: Sendable {
     public func resume() { hosted.setPaused(false) }
 
     /// Pauses, or resumes if the first track is paused.
-    public func togglePause() {
-        hosted.setPaused(!firstTrack.ingest.hub.isPausedBySharer)
-    }
+    public func togglePause() { hosted.setPaused(!isPausedBySharer) }
+
+    /// Whether the sharer has paused the first track, here or at its source, so that ``togglePause()`` resumes.
+    public var isPausedBySharer: Bool { firstTrack.ingest.hub.isPausedBySharer }
 
     /// Mutes the sound of all tracks, including tracks that are added later, or unmutes it unless the tracks are
     /// paused. Once the call has returned, no sound is sent that was captured before it. Pages show that the sharer is

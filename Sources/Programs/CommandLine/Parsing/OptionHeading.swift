@@ -9,6 +9,7 @@ public enum OptionHeading: String, CaseIterable, Sendable {
     case network = "Network"
     case recording = "Recording"
     case pushing = "Pushing and joining"
+    case desktop = "Desktop"
     case captureProcess = "Capture process"
     case output = "Output"
 }

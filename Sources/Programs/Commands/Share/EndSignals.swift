@@ -1,6 +1,7 @@
 import CLinux
 import Clocks
 import CommandLine
+import DesktopIntegration
 import Glibc
 import MediaTypes
 import Synchronization
@@ -63,17 +64,24 @@ final class EndSignals: Sendable {
         wait(until: MonotonicTime.now() + limit) { self.isReady.isSet }
     }
 
-    /// Waits until the program is to end. Returns the exit code from ``end(with:)``, or 0 after a signal.
-    func wait() -> Int32 {
-        let code = wait(until: .distantFuture) { false } ?? 0
+    /// Has the waiting thread look at its ``DesktopSigns`` again. Any thread.
+    func desktopNeedsUpdate() { wake.signal() }
+
+    /// Waits until the program is to end, and meanwhile does the work of `desktop`. Returns the exit code from
+    /// ``end(with:)``, or 0 after a signal.
+    func wait(with desktop: DesktopSigns? = nil) -> Int32 {
+        let code = wait(until: .distantFuture, with: desktop) { false } ?? 0
         manager?.tell(.stopping)
         return code
     }
 
-    private func wait(until deadline: MonotonicTime, orUntil condition: () -> Bool) -> Int32? {
+    private func wait(
+        until deadline: MonotonicTime, with desktop: DesktopSigns? = nil, orUntil condition: () -> Bool
+    ) -> Int32? {
         // When to look whether the terminal is still there.
         var check = MonotonicTime.distantFuture
         while true {
+            desktop?.process()
             if let code = code.withLock({ $0 }) { return code }
             let now = MonotonicTime.now()
             if condition() || now >= deadline { return nil }
@@ -85,7 +93,8 @@ final class EndSignals: Sendable {
                 pollfd(signals),
                 pollfd(wake.descriptor),
             ]
-            waitForEvents(&entries, until: min(deadline, check))
+            if let desktop { entries += desktop.entries }
+            waitForEvents(&entries, until: min(deadline, check, desktop?.deadline ?? .distantFuture))
             if entries[0].isReady, let number = takeSignal(from: signals) {
                 // If the terminal was closed, end: a screen must not stay shared unnoticed.
                 if number == SIGHUP, !hadTerminal || Self.hasTerminal, let reload = onReload.withLock({ $0 }) {

@@ -1,5 +1,6 @@
 import CaptureLink
 import CommandLine
+import DesktopIntegration
 import Diagnosis
 import Glibc
 import Ingest
@@ -15,8 +16,8 @@ enum ShareCommand {
         name: "share",
         summary: "Shares a screen in a room and prints the invite link that opens it in a browser.",
         options: CaptureOptions.options + TagOption.options + [SoundOption.option.under(.sound)] + HostOptions.all
-            + PushOption.options + [JoinOption.option.under(.pushing)] + ShareConfinement.options
-            + [CaptureVerbosity.option(default: .warning)],
+            + PushOption.options + [JoinOption.option.under(.pushing)] + DesktopOption.options
+            + ShareConfinement.options + [CaptureVerbosity.option(default: .warning)],
         examples: [
             Example("screenrelay share", "Shares the screen with browsers on this machine."),
             Example(
@@ -43,12 +44,13 @@ enum ShareCommand {
         let style = try SharingNews.Style(options)
         let pushing = try PushOption(options)
         let joining = try JoinOption(options)
+        let desktop = try DesktopOption(options, capture)
         // After all other options, because this may create a token and store it.
         let configuration = try HostOptions.configuration(options)
         let tags = try TagOption(options, room: configuration.room)
         let serving = try MediaServerOptions(options, configuration)
         let log = HostOptions.log(options, level: verbosity.level)
-        if let warning = capture.waylandWarning { log.warning(warning) }
+        for warning in [capture.waylandWarning, desktop.warning].compactMap(\.self) { log.warning(warning) }
         guard let program = ProgramBeside.capture.path else {
             return Program.fail(ProgramBeside.capture.missing, .unavailable)
         }
@@ -69,16 +71,22 @@ enum ShareCommand {
             return Program.fail("no descriptor left for signals", .system)
         }
         let news = SharingNews(style)
+        let desktopNews = DesktopNews { end.desktopNeedsUpdate() }
         do throws(HostError) {
             let host = try ScreenRelayHost(
                 configuration, log: log,
                 onSourceChange: { [room = configuration.room] state in
                     news.tell(state, room: room)
+                    desktopNews.stateChanged()
                     switch state {
                     case .live, .paused: end.becameReady()
                     case .waiting, .gone: break
                     }
-                }, onVisit: { news.tell($0) }, onChat: { news.tell($0) }, onExpiry: { news.tellExpiry(of: $0) })
+                },
+                onVisit: {
+                    news.tell($0)
+                    desktopNews.tell($0)
+                }, onChat: { news.tell($0) }, onExpiry: { news.tellExpiry(of: $0) })
             defer { host.stop() }
             if let problem = tags.apply(to: host) { return Program.fail(problem, .usage) }
             end.pauseToggles { host.togglePause() }
@@ -95,8 +103,8 @@ enum ShareCommand {
             let extraLines = servers.lines + HostOptions.networkLines(of: host, options)
             let plan = Plan(
                 shared: shared, audience: HostOptions.audience(options), captureLimits: limits, sound: sound,
-                pushing: pushing, joining: joining)
-            let code = try share(plan, with: host, until: end, news, extraLines: extraLines, log) {
+                pushing: pushing, joining: joining, desktop: desktop)
+            let code = try share(plan, with: host, until: end, news, desktopNews, extraLines: extraLines, log) {
                 (link) throws(HostError) in
                 try CaptureSupervisor(
                     .capture(program, arguments, first: first), confinement: confinement.confinement, link: link,
@@ -120,12 +128,14 @@ enum ShareCommand {
         let sound: SoundOption
         let pushing: PushOption
         let joining: JoinOption
+        let desktop: DesktopOption
     }
 
     /// Shares until the end, and then closes everything but the host.
     private static func share(
-        _ plan: Plan, with host: ScreenRelayHost, until end: EndSignals, _ news: SharingNews, extraLines: [String],
-        _ log: EventLog, supervise: (LinkServer) throws(HostError) -> CaptureSupervisor
+        _ plan: Plan, with host: ScreenRelayHost, until end: EndSignals, _ news: SharingNews,
+        _ desktopNews: DesktopNews, extraLines: [String], _ log: EventLog,
+        supervise: (LinkServer) throws(HostError) -> CaptureSupervisor
     ) throws(HostError) -> Int32 {
         let pushes = Pushes(plan.pushing, of: host, news, log: log)
         defer { pushes.stop() }
@@ -146,7 +156,9 @@ enum ShareCommand {
         news.started(
             host, "Sharing \(plan.shared) to the room \(host.room)\(plan.audience). Ctrl-C ends it.",
             extraLines: extraLines)
-        return end.wait()
+        let desktop = plan.desktop.signs(of: host, end, desktopNews, log)
+        defer { desktop.close() }
+        return end.wait(with: desktop)
     }
 
     /// How long to wait for the capture before printing the link anyway.

@@ -1,0 +1,91 @@
+import CommandLine
+import DesktopIntegration
+import Glibc
+import MediaTypes
+import ScreenRelayKit
+import Signalling
+import Threading
+
+/// `--notify` and `--pause-key KEY`, and the icon in the tray, which needs no option.
+struct DesktopOption {
+    static let options = [
+        Option(
+            long: "notify",
+            help: "show a notification on this desktop when a viewer joins, at most one in 5 seconds"),
+        Option(
+            long: "pause-key", value: .required("KEY"),
+            help:
+                "on an X display, a key that pauses and resumes whatever window has the focus, for example Ctrl+Alt+P "
+                + "or Pause; on a Wayland desktop, set keys for 'screenrelay pause' and 'screenrelay resume' in its "
+                + "settings",
+            alsoSoughtAs: ["hotkey", "shortcut"]),
+    ].under(.desktop)
+
+    private var settings = DesktopSigns.Settings()
+    /// A warning for a key that can't work, otherwise nil.
+    let warning: String?
+
+    /// Reads the options. The key is on the display that is captured.
+    init(_ options: ParsedOptions, _ capture: CaptureOptions) throws(UsageError) {
+        settings.notifies = options.has("notify")
+        settings.display = capture.display
+        let key = try options.value("pause-key", as: .keyChord)
+        guard let key, capture.system == .wayland else {
+            settings.pauseKey = key
+            warning = nil
+            return
+        }
+        warning =
+            "--pause-key \(key): a Wayland desktop has no keys for other programs; set keys for 'screenrelay pause' "
+            + "and 'screenrelay resume' in its settings"
+    }
+
+    /// Starts to show on this desktop that the screen is shared. For the thread that waits in `end`.
+    func signs(
+        of host: ScreenRelayHost, _ end: EndSignals, _ news: DesktopNews, _ log: EventLog
+    ) -> DesktopSigns {
+        DesktopSigns(
+            settings, news: news, facts: { SharingFacts(of: host) },
+            actions: DesktopSigns.Actions(
+                togglePause: { host.togglePause() }, stop: { end.end(with: ExitCode.success.rawValue) }),
+            log: log, environment: { name in getenv(name).map { String(cString: $0) } })
+    }
+}
+
+extension SharingFacts {
+    /// The state of the first track of `host`.
+    fileprivate init(of host: ScreenRelayHost) {
+        let state = host.firstTrack.sourceState
+        let (isPaused, hasSource) =
+            switch state {
+            case .live: (false, true)
+            case .paused: (true, true)
+            case .waiting, .gone: (false, false)
+            }
+        self.init(
+            room: host.room, text: state.text(for: "capture"), isPaused: isPaused,
+            isPausedBySharer: host.isPausedBySharer, hasSource: hasSource)
+    }
+}
+
+extension DesktopNews {
+    /// Takes an event of the rooms. Publishers aren't viewers, and those who wait haven't joined. Any thread; doesn't
+    /// block.
+    func tell(_ news: RoomNews) {
+        switch news.change {
+        case .came: if news.who.kind != .publisher { joined(news.who.id, name: news.who.name) }
+        case .left: left(news.who.id)
+        case .knocked: break
+        }
+    }
+}
+
+extension ValueFormat where Value == KeyChord {
+    /// A key that other programs don't need for typing.
+    fileprivate static var keyChord: ValueFormat<KeyChord> {
+        ValueFormat(
+            orProblem: "not a key that can pause; write it like Ctrl+Alt+P, Super+F9 or Pause, with Ctrl, Alt or Super "
+                + "before a letter or a digit"
+        ) { KeyChord($0) }
+    }
+}

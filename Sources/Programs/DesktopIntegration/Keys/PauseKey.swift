@@ -1,0 +1,107 @@
+import CXCB
+import Glibc
+import MediaTypes
+
+/// A key of an X display that pauses and resumes, whatever window has the focus: a passive grab on the root window
+/// (X11 protocol, GrabKey). For one thread, which waits for ``descriptor``.
+final class PauseKey {
+    /// Why a key can't be used.
+    enum Problem: Error, CustomStringConvertible {
+        case noDisplay
+        case noSuchKey
+        case taken
+
+        var description: String {
+            switch self {
+            case .noDisplay: "the X display can't be opened"
+            case .noSuchKey: "this display's keyboard has no such key"
+            case .taken: "another program has this key; choose another one"
+            }
+        }
+    }
+
+    private let connection: OpaquePointer
+    private let roots: [xcb_window_t]
+    private let chord: KeyChord
+    /// When the grabbed key was last released. An automatic repetition presses it at the same time.
+    private var released: xcb_timestamp_t?
+
+    /// Connects to `display`, or to DISPLAY's if it is nil, and grabs the key. Waits for the server's answers.
+    init(_ chord: KeyChord, display: String?) throws(Problem) {
+        guard let connection = xcb_connect(display, nil) else { throw .noDisplay }
+        guard xcb_connection_has_error(connection) == 0, let setup = xcb_get_setup(connection) else {
+            xcb_disconnect(connection)
+            throw .noDisplay
+        }
+        var screens = xcb_setup_roots_iterator(setup)
+        var roots: [xcb_window_t] = []
+        while screens.rem > 0, let screen = screens.data {
+            roots.append(screen.pointee.root)
+            xcb_screen_next(&screens)
+        }
+        (self.connection, self.roots, self.chord) = (connection, roots, chord)
+        try grab()
+    }
+
+    deinit {
+        // The server releases the grabs.
+        xcb_disconnect(connection)
+    }
+
+    /// Readable when the server has sent something.
+    var descriptor: Int32 { xcb_get_file_descriptor(connection) }
+
+    /// Handles all events that have arrived. Returns how often the key was pressed.
+    ///
+    /// - Throws: ``Problem`` if the key can't be used any longer.
+    func handleEvents() throws(Problem) -> Int {
+        var (presses, isRemapped) = (0, false)
+        while let event = xcb_poll_for_event(connection) {
+            defer { free(event) }
+            let bytes = UnsafeRawPointer(event)
+            // With the highest bit, another program has made the event up.
+            switch Int32(event.pointee.response_type) {
+            case XCB_KEY_PRESS:
+                if bytes.loadUnaligned(as: xcb_key_press_event_t.self).time != released { presses += 1 }
+                released = nil
+            case XCB_KEY_RELEASE: released = bytes.loadUnaligned(as: xcb_key_release_event_t.self).time
+            case XCB_MAPPING_NOTIFY:
+                let request = bytes.loadUnaligned(as: xcb_mapping_notify_event_t.self).request
+                if request != UInt8(XCB_MAPPING_POINTER.rawValue) { isRemapped = true }
+            default: break
+            }
+        }
+        guard xcb_connection_has_error(connection) == 0 else { throw .noDisplay }
+        if isRemapped {
+            for root in roots {
+                xcb_ungrab_key(
+                    connection, UInt8(XCB_GRAB_ANY.rawValue), root, UInt16(XCB_MOD_MASK_ANY.rawValue))
+            }
+            try grab()
+        }
+        return presses
+    }
+
+    /// Grabs the key with each combination of the locks: a grab holds only for exactly its modifiers.
+    private func grab() throws(Problem) {
+        guard let keyboard = Keyboard(connection) else { throw .noDisplay }
+        guard let code = keyboard.code(of: chord.symbol) else { throw .noSuchKey }
+        var combinations: Set<UInt16> = [chord.modifiers]
+        for lock in keyboard.locks { combinations.formUnion(combinations.map { $0 | lock }) }
+        let mode = UInt8(XCB_GRAB_MODE_ASYNC.rawValue)
+        var cookies: [xcb_void_cookie_t] = []
+        for root in roots {
+            for modifiers in combinations {
+                cookies.append(xcb_grab_key_checked(connection, 0, root, modifiers, code, mode, mode))
+            }
+        }
+        var isTaken = false
+        for cookie in cookies {
+            guard let error = xcb_request_check(connection, cookie) else { continue }
+            free(error)
+            isTaken = true
+        }
+        guard xcb_connection_has_error(connection) == 0 else { throw .noDisplay }
+        if isTaken { throw .taken }
+    }
+}
