@@ -353,7 +353,7 @@ let package = Package(
         // How a desktop shows that its screen is shared: an icon in its tray, notifications, and a key that pauses.
         shell(
             "Programs", "DesktopIntegration",
-            ["CXCB", "Clocks", "LockOrder", "MediaTypes", "SessionBus", "Threading"]),
+            ["CXCB", "Clocks", "MediaTypes", "SessionBus", "Threading"]),
         shell(
             "Programs", "Commands",
             [
@@ -534,10 +534,11 @@ let package = Package(
         tests(
             "CommandsTests",
             [
-                "ByteCoding", "Commands", "CommandLine", "Ingest", "MediaTypes", "OutputLife", "Pushing",
+                "ByteCoding", "Commands", "CommandLine", "DesktopIntegration", "Ingest", "MediaTypes", "OutputLife",
+                "Pushing",
                 "ScreenRelayKit", "TestSupport", "Threading",
             ]),
-        tests("DesktopIntegrationTests", ["DesktopIntegration", "MediaTypes"]),
+        tests("DesktopIntegrationTests", ["DesktopIntegration", "MediaTypes", "Threading"]),
         tests("ViewingTests", ["Viewing", "RoomConnections", "H264", "MediaTypes"]),
         tests(
             "ScreenRelayClientTests",

@@ -1,4 +1,4 @@
-import LockOrder
+import Synchronization
 
 /// What the threads of a host report for its desktop: viewers who join and leave. Methods may be called on any thread
 /// and don't block; ``DesktopSigns`` reads the result on its own thread.
@@ -23,7 +23,7 @@ public final class DesktopNews: Sendable {
     }
 
     private static let mostNames = 100
-    private let state = RankedMutex(State(), .innermost)
+    private let state = Mutex(State())
     private let onChange: @Sendable () -> Void
 
     /// News without viewers. `onChange` is called after each change, on the thread that reports it, and must not block.

@@ -58,7 +58,8 @@ extension EndToEnd {
             }
             let common = ["Access", "Network", "Recording", "Pushing and joining", "Output", "Other options"]
             let share = try outline("share")
-            #expect(Set(share.keys) == Set(["What to share", "Quality", "Sound", "Capture process"] + common))
+            let own = ["What to share", "Quality", "Sound", "Desktop", "Capture process"]
+            #expect(Set(share.keys) == Set(own + common))
             #expect(share["What to share"]?.first == "display" && share["Quality"]?.first == "fps")
             #expect(share["Access"]?.first == "lan" && share["Network"]?.first == "listen")
             let host = try outline("host")
@@ -94,6 +95,7 @@ extension EndToEnd {
                 "--capture-user", "--capture-unconfined",
                 "--token-file", "--new-token", "--config", "--no-config", "--qr", "--no-qr", "--json",
                 "--admin-token-file", "--api-lan", "--sound", "(default: none)", "--camera", "(default: 1280x720@30)",
+                "--notify", "--pause-key",
             ] {
                 #expect(share.contains(option), "\(option)")
             }

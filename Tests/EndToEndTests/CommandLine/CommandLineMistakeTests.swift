@@ -43,6 +43,8 @@ extension EndToEnd {
             Mistake("screenrelay share --lan=yes", 64, says: "--lan", "no value"),
             Mistake("screenrelay share --bitrate 4X", 64, says: "--bitrate 4X", "4M", "600k"),
             Mistake("screenrelay share --bitrate 1", 64, says: "--bitrate 1", "10k", "1G"),
+            Mistake("screenrelay share --pause-key P", 64, says: "--pause-key P", "Ctrl+Alt+P"),
+            Mistake("screenrelay share --hotkey F9", 64, says: "--hotkey", "did you mean --pause-key=KEY?"),
             Mistake("screenrelay share --fps 0", 64, says: "--fps 0", "1 to 120"),
             Mistake("screenrelay share --fps 121", 64, says: "--fps 121", "1 to 120"),
             Mistake("screenrelay share --room a,b", 64, says: "--room a,b", "letters, digits"),

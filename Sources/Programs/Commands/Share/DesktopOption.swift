@@ -21,7 +21,7 @@ struct DesktopOption {
             alsoSoughtAs: ["hotkey", "shortcut"]),
     ].under(.desktop)
 
-    private var settings = DesktopSigns.Settings()
+    private(set) var settings = DesktopSigns.Settings()
     /// A warning for a key that can't work, otherwise nil.
     let warning: String?
 

@@ -23,6 +23,8 @@ final class PauseKey {
     private let connection: OpaquePointer
     private let roots: [xcb_window_t]
     private let chord: KeyChord
+    /// What is grabbed: the key's code, and the chord's modifiers with each combination of the locks.
+    private var grabbed: (code: UInt8, combinations: Set<UInt16>)?
     /// When the grabbed key was last released. An automatic repetition presses it at the same time.
     private var released: xcb_timestamp_t?
 
@@ -72,13 +74,7 @@ final class PauseKey {
             }
         }
         guard xcb_connection_has_error(connection) == 0 else { throw .noDisplay }
-        if isRemapped {
-            for root in roots {
-                xcb_ungrab_key(
-                    connection, UInt8(XCB_GRAB_ANY.rawValue), root, UInt16(XCB_MOD_MASK_ANY.rawValue))
-            }
-            try grab()
-        }
+        if isRemapped { try grab() }
         return presses
     }
 
@@ -88,6 +84,15 @@ final class PauseKey {
         guard let code = keyboard.code(of: chord.symbol) else { throw .noSuchKey }
         var combinations: Set<UInt16> = [chord.modifiers]
         for lock in keyboard.locks { combinations.formUnion(combinations.map { $0 | lock }) }
+        if let grabbed {
+            // The server also reports a new mapping if another keyboard of the same layout is used.
+            if grabbed == (code, combinations) { return }
+            for root in roots {
+                xcb_ungrab_key(
+                    connection, UInt8(XCB_GRAB_ANY.rawValue), root, UInt16(XCB_MOD_MASK_ANY.rawValue))
+            }
+        }
+        grabbed = (code, combinations)
         let mode = UInt8(XCB_GRAB_MODE_ASYNC.rawValue)
         var cookies: [xcb_void_cookie_t] = []
         for root in roots {
