@@ -1,3 +1,4 @@
+import MediaTypes
 import Processes
 import TestSupport
 import Testing
