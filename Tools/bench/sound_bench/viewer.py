@@ -15,6 +15,9 @@ def _text(name):
         return file.read()
 
 
+SCRIPT = _text("page.js")
+
+
 class Viewer:
     """Plays the room of `link`. The browser runs by `prefix` (in another network namespace)."""
 
@@ -27,9 +30,9 @@ class Viewer:
             self.page = self.browser.new_page()
             # The page's own policy allows no scripts but its own.
             self.page.call("Page.setBypassCSP", {"enabled": True})
-            self.page.run_before_load(_text("page.js"))
+            self.page.run_before_load(SCRIPT)
             self.page.navigate(link)
-            self._wait("screenRelay.phase === 'playing'", "a picture in the page")
+            wait_for(self.page, "screenRelay.phase === 'playing'", "a picture in the page")
             self.epoch = self.page.epoch()
         except BaseException:
             self.close()
@@ -37,10 +40,7 @@ class Viewer:
 
     def turn_on_sound(self):
         """Presses the page's own button."""
-        self._wait("screenRelay.sound === 'live' && !!document.getElementById('listen')", "sound in the page")
-        self.page.evaluate("document.getElementById('listen').click()")
-        self._wait("screenRelay.isListening && !!document.querySelector('#video').srcObject.getAudioTracks().length",
-                   "that the page plays sound")
+        turn_on_sound(self.page)
 
     def listen(self, keeps_samples=False):
         """Begins to keep beeps and the clock of the speaker; gives the latencies that the browser tells."""
@@ -69,8 +69,7 @@ class Viewer:
 
     def take_samples(self):
         """The samples since the last call, and how many there are in a second."""
-        taken = self.page.evaluate("soundBench.takeSamples()", seconds=60)
-        return numpy.frombuffer(base64.b64decode(taken["samples"]), numpy.float32), taken["rate"]
+        return take_samples(self.page)
 
     def close(self):
         self.browser.close()
@@ -78,5 +77,19 @@ class Viewer:
     def _time(self, milliseconds):
         return self.epoch + milliseconds / 1000
 
-    def _wait(self, condition, what):
-        wait_until(lambda: self.page.evaluate("!!window.screenRelay && (%s)" % condition), 40, what)
+
+def wait_for(page, condition, what):
+    """Waits until a condition of the room's page holds."""
+    wait_until(lambda: page.evaluate("!!window.screenRelay && (%s)" % condition), 40, what)
+
+
+def turn_on_sound(page):
+    wait_for(page, "screenRelay.sound === 'live' && !!document.getElementById('listen')", "sound in the page")
+    page.evaluate("document.getElementById('listen').click()")
+    wait_for(page, "screenRelay.isListening && !!document.querySelector('#video').srcObject.getAudioTracks().length",
+             "that the page plays sound")
+
+
+def take_samples(page):
+    taken = page.evaluate("soundBench.takeSamples()", seconds=60)
+    return numpy.frombuffer(base64.b64decode(taken["samples"]), numpy.float32), taken["rate"]
