@@ -3,7 +3,12 @@
 It is 16 cells wide, one for each bit, the highest first. Below each cell is its opposite.
 """
 
+import os
+import subprocess
+
 import numpy
+
+from capture_bench.processes import Failure
 
 BITS, CELL = 16, 16
 WIDTH, HEIGHT = BITS * CELL, 2 * CELL
@@ -26,3 +31,19 @@ def read(corners):
     middles = numpy.arange(BITS) * CELL + CELL // 2
     differences = corners[:, CELL // 2, middles] - corners[:, CELL + CELL // 2, middles]
     return [int((one > 0) @ (1 << _PLACES)) if abs(one).min() >= LEAST_CONTRAST else None for one in differences]
+
+
+def decode(stream, count, folder):
+    """The numbers of the `count` pictures of a byte stream of H.264, in the order in which they are shown."""
+    path = os.path.join(folder, "played.264")
+    with open(path, "wb") as file:
+        file.write(stream)
+    command = ["ffmpeg", "-nostdin", "-loglevel", "error", "-threads", "1", "-f", "h264", "-i", path,
+               "-fps_mode", "passthrough", "-vf", "crop=%d:%d:0:0" % (WIDTH, HEIGHT),
+               "-f", "rawvideo", "-pix_fmt", "gray", "pipe:1"]
+    found = subprocess.run(command, capture_output=True, timeout=60)
+    numbers = read(found.stdout[:len(found.stdout) // (WIDTH * HEIGHT) * WIDTH * HEIGHT])
+    if len(numbers) != count:
+        raise Failure("%d of %d pictures are decoded: %s" % (
+            len(numbers), count, found.stderr[-200:].decode(errors="replace")))
+    return numbers

@@ -4,6 +4,7 @@ import os
 import threading
 import time
 
+START_CODE = b"\0\0\0\1"
 OUTPUT = ["-f", "flv", "pipe:1"]
 
 
@@ -25,12 +26,25 @@ class Reader:
         return _pictures(self._chunks, rate)
 
 
+class Arrivals:
+    """When bytes had arrived that came in these parts, each with its time."""
+
+    def __init__(self, chunks):
+        self._ends, self._chunk = [], 0
+        for when, one in chunks:
+            self._ends.append((len(one) + (self._ends[-1][0] if self._ends else 0), when))
+
+    def of(self, end):
+        """When all bytes before `end` had, which is not before that of the last question."""
+        while self._ends[self._chunk][0] < end:
+            self._chunk += 1
+        return self._ends[self._chunk][1]
+
+
 def _pictures(chunks, rate):
     """Of the tags of an FLV stream (Adobe's specification, annex E)."""
-    data, ends = b"".join(one for _, one in chunks), []
-    for when, one in chunks:
-        ends.append((len(one) + (ends[-1][0] if ends else 0), when))
-    arrived, first, place, chunk = {}, None, 13, 0
+    data, arrivals = b"".join(one for _, one in chunks), Arrivals(chunks)
+    arrived, first, place = {}, None, 13
     while place + 11 <= len(data):
         size = int.from_bytes(data[place + 1:place + 4], "big")
         end = place + 11 + size
@@ -42,9 +56,7 @@ def _pictures(chunks, rate):
             decoded = int.from_bytes(data[place + 4:place + 7], "big") | data[place + 7] << 24
             shown = decoded + int.from_bytes(body[2:5], "big", signed=True)
             first = shown if first is None else first
-            while ends[chunk][0] < end:
-                chunk += 1
-            arrived[round((shown - first) * rate / 1000)] = ends[chunk][1]
+            arrived[round((shown - first) * rate / 1000)] = arrivals.of(end)
         # The size of each tag follows it.
         place = end + 4
     return arrived

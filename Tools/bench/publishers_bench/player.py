@@ -2,18 +2,16 @@
 
 import base64
 import dataclasses
-import os
 import re
 import socket
-import subprocess
 import threading
 import time
 
 from capture_bench.processes import Failure
 
 from . import counter
+from .flv import START_CODE
 
-START_CODE = b"\0\0\0\1"
 #: Types of NAL units, and of what carries several or a part of one (RFC 6184, section 5.2).
 LAST_SINGLE, STAP_A, FU_A = 23, 24, 28
 
@@ -163,16 +161,5 @@ class Player:
 
     def numbers(self, folder):
         """The numbers on the pictures so far."""
-        path = os.path.join(folder, "played.264")
-        with open(path, "wb") as file:
-            file.write(self.parameter_sets + b"".join(one.data for one in self.pictures))
-        command = ["ffmpeg", "-nostdin", "-loglevel", "error", "-threads", "1", "-f", "h264", "-i", path,
-                   "-fps_mode", "passthrough", "-vf", "crop=%d:%d:0:0" % (counter.WIDTH, counter.HEIGHT),
-                   "-f", "rawvideo", "-pix_fmt", "gray", "pipe:1"]
-        found = subprocess.run(command, capture_output=True, timeout=60)
-        whole = len(found.stdout) // (counter.WIDTH * counter.HEIGHT) * counter.WIDTH * counter.HEIGHT
-        numbers = counter.read(found.stdout[:whole])
-        if len(numbers) != len(self.pictures):
-            raise Failure("%d of %d pictures are decoded: %s" % (
-                len(numbers), len(self.pictures), found.stderr[-200:].decode(errors="replace")))
-        return numbers
+        stream = self.parameter_sets + b"".join(one.data for one in self.pictures)
+        return counter.decode(stream, len(self.pictures), folder)
