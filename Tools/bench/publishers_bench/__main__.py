@@ -1,4 +1,4 @@
-"""Measures what publishers over RTMP, SRT and RTSP cost a host, and the delay of each way."""
+"""Measures what publishers over RTMP, SRT and RTSP cost a host, the delay of each way, and OBS as a publisher."""
 
 import argparse
 import dataclasses
@@ -14,9 +14,10 @@ from capture_bench.processes import Missing
 from capture_bench.report import processor, table
 from network_bench.bench import Bench
 
-from . import delay, many
+from . import delay, many, obs
+from .obs_report import tell_obs
 
-PARTS = {"many": many, "delay": delay}
+PARTS = {"many": many, "delay": delay, "obs": obs}
 
 
 @dataclasses.dataclass
@@ -38,26 +39,31 @@ def parse(arguments):
         prog="Tools/bench/publishers",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Measures publishers over RTMP, SRT and RTSP: FFmpeg publishes to a host that has a processor of\n"
-        "its own. Writes publishers.json after each run.",
+        "its own, and OBS to one that shares all processors. Writes publishers.json after each run.",
         epilog="parts:\n"
         "  many   ten publishers over RTMP, five over SRT and five over RTSP send 1280x720 at 30 fps and 2 Mbit/s:\n"
         "         the host's CPU time for each, the pictures that are missing, and the spread of their delays\n"
         "  delay  from when a picture is there for FFmpeg, which encodes it, until all of it is at an RTSP player,\n"
-        "         with and without B-frames, next to FFmpeg alone; 640x360 at 30 fps\n\n"
+        "         with and without B-frames, next to FFmpeg alone; 640x360 at 30 fps\n"
+        "  obs    OBS without a person, which shows a scrolled text on an X display and plays a tone, over RTMP, SRT\n"
+        "         and RTMPS, next to FFmpeg: the delay, what Chromium shows and plays, the time until the picture\n"
+        "         moves again after OBS was killed, and what OBS says of a wrong stream key; 1280x720 at 30 fps\n\n"
         "exit codes: 0 done; 1 a limit is missed (--check); 64 usage; 69 something that is needed is missing;\n"
         "70 a measurement failed twice.")
-    parser.add_argument("part", nargs="*", metavar="PART", help="many, delay, or both (both)")
+    parser.add_argument("part", nargs="*", metavar="PART", help="many, delay or obs; several may be named (all)")
     parser.add_argument("--seconds-many", type=float, default=60, metavar="S",
                         help="how long the publishers of many count (60)")
-    parser.add_argument("--seconds", type=float, default=10, metavar="S", help="how long each way counts in delay (10)")
+    parser.add_argument("--seconds", type=float, default=10, metavar="S",
+                        help="how long each way counts in delay and obs (10)")
     parser.add_argument("--runs", type=int, default=3, metavar="N",
                         help="runs of each part, of which medians are told (3)")
-    parser.add_argument("--host-core", type=int, default=0, metavar="N", help="the host's processor (0)")
-    parser.add_argument("--core", type=int, default=1, metavar="N", help="the processor of everything else (1)")
+    parser.add_argument("--host-core", type=int, default=0, metavar="N", help="the host's processor, except in obs (0)")
+    parser.add_argument("--core", type=int, default=1, metavar="N",
+                        help="the processor of everything else, except in obs (1)")
     parser.add_argument("--out", default="publishers-bench", metavar="DIR", help="where to write (publishers-bench)")
     parser.add_argument("--check", action="store_true", help="exit with 1 where a limit is missed, and print which")
     parser.add_argument("--programs", default=None, metavar="DIR",
-                        help="where screenrelay is; without it, it is built")
+                        help="where screenrelay is, and for obs screenrelay-scene; without it, they are built")
     parser.add_argument("--keep", action="store_true", help="keep the programs' messages in DIR/records")
     given = parser.parse_args(arguments)
     for name in given.part:
@@ -107,16 +113,17 @@ def tell_delay(figures):
                  [[ROWS[way], *cells(way)] for way in delay.WAYS])
 
 
-TELL = {"many": tell_many, "delay": tell_delay}
+TELL = {"many": tell_many, "delay": tell_delay, "obs": tell_obs}
 
 
 def medians(runs):
-    """Of each figure, over the runs in which it was measured."""
+    """Of each figure, over the runs in which it was measured; of a text, the last one."""
     found = {}
     for name in runs[0]:
         there = [run[name] for run in runs if run[name]]
         if there:
-            found[name] = {key: statistics.median(one[key] for one in there) for key in there[0]}
+            found[name] = {key: value if isinstance(value, str) else statistics.median(one[key] for one in there)
+                           for key, value in there[-1].items()}
     return found
 
 
@@ -129,16 +136,20 @@ def measure_all(options, folder):
     for program, package in (("taskset", "util-linux"), ("ffmpeg", "ffmpeg")):
         if not shutil.which(program):
             raise Missing("%s is missing; it is in the package %s" % (program, package))
+    if "obs" in options.parts:
+        obs.require()
     for core in (options.host_core, options.core):
         if core not in os.sched_getaffinity(0):
             raise Missing("processor %d can't be used" % core)
-    bench, failures, runs = Bench(options, folder, ["screenrelay"]), [], {name: [] for name in options.parts}
-    # The host chooses its processor itself.
-    os.sched_setaffinity(0, {options.core})
+    programs = ["screenrelay", "screenrelay-scene"] if "obs" in options.parts else ["screenrelay"]
+    bench, failures, runs = Bench(options, folder, programs), [], {name: [] for name in options.parts}
+    cores = os.sched_getaffinity(0)
     for number in range(options.runs):
         for name in options.parts:
             title = "%s, run %d of %d" % (name, number + 1, options.runs)
             bench.say(title)
+            # The host chooses its processor itself. OBS, without a GPU, needs more than one.
+            os.sched_setaffinity(0, cores if name == "obs" else {options.core})
             figures = bench.run_twice(title, lambda folder: PARTS[name].measure(bench, folder))
             if figures:
                 failures += ["%s: %s" % (title, one) for one, found in figures.items() if not found]

@@ -15,20 +15,24 @@ ROOMS = ["screen", "second"]
 
 
 class Host:
-    """A host without captures. Its rooms are open, so that players need no token."""
+    """A host without captures. Its rooms are open, so that players need no token.
 
-    def __init__(self, program, core, folder):
+    `core` is its processor, or None for any, and `more` are further options.
+    """
+
+    def __init__(self, program, core, folder, more=()):
         self.log = os.path.join(folder, "host.log")
         # With --json, it doesn't print the ports.
         self.ports = {name: _free_port(socket.SOCK_DGRAM if name == "srt" else socket.SOCK_STREAM)
                       for name in PROTOCOLS}
-        words = ["--no-config", "--json", "--open", "--presenters", "--listen", "127.0.0.1:0", "--udp-port", "0",
+        words = [*more, "--no-config", "--json", "--open", "--presenters", "--listen", "127.0.0.1:0", "--udp-port", "0",
                  "--link", "unix:" + os.path.join(folder, "a"),
                  "--track", "%s/idle=unix:%s" % (ROOMS[1], os.path.join(folder, "b"))]
         for name, port in self.ports.items():
             words += ["--" + name, "127.0.0.1:%d" % port]
+        command = [program, "host", *words]
         self.process = Process(
-            "host", pinned(core, [program, "host", *words]), self.log, environment(folder))
+            "host", command if core is None else pinned(core, command), self.log, environment(folder))
         try:
             wait_until(self._started, 20, "the host's start")
             event = self._started()
@@ -57,6 +61,10 @@ class Host:
                 "srt": ["-f", "mpegts", "srt://%s?streamid=publish:%s,%s" % (address, place, token)],
                 "rtsp": ["-f", "rtsp", "-rtsp_transport", "tcp",
                          "rtsp://presenter:%s@%s/%s" % (token, address, place)]}[protocol]
+
+    def key(self, room):
+        """The stream key that publishes into a room's first track."""
+        return "%s,%s" % (room, quote(self.tokens[room], safe=""))
 
     def place(self, room, track=None):
         """Where players get a track: the port of RTSP, and the URL."""
