@@ -8,7 +8,8 @@ extension EndToEndInBrowser {
     @Suite("The choice of devices on the page", .enabled(if: EndToEnd.hasBrowser))
     struct BrowserDeviceTests {
         /// Of Chromium's cameras for tests, the second and the third have uncommon pixel formats.
-        private let (first, other) = ("fake_device_0", "fake_device_3")
+        private let first = "fake_device_0"
+        private let other = "fake_device_3"
 
         /// The label of the camera whose picture is sent; null if there is none.
         private let sent = """
