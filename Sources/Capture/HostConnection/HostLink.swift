@@ -154,7 +154,7 @@ public final class HostLink {
             wasAccepted = true
             body(message)
         case .requestKeyFrame, .bitRate, .carried, .frameRate, .pointerMode, .sharerPaused, .microphoneMuted, .chroma,
-            .sharpen:
+            .sharpen, .pointing:
             body(message)
         case .ping(let asked): answer(asked, received: now)
         case .end(let notice) where notice.reason == .unauthorised:

@@ -24,6 +24,9 @@ public protocol PictureSource: AnyObject, Sendable {
     func setFrameRate(_ rate: FrameRate)
     /// Asks for the parts of the picture that stand still to be encoded again, finer than usual.
     func sharpen()
+    /// Shows on the sharer's own screen where a viewer points and what it has drawn; nil removes all that is shown. A
+    /// source without a screen does nothing. Called on any thread, also while another method is.
+    func showPoint(_ point: ViewerPoint?)
     /// Tells the source that the sharer pauses (true) or goes on (false).
     ///
     /// A source that can pause sends a slate, and reports it through
@@ -68,6 +71,9 @@ extension PictureSource {
     }
     public func sharpen() {
         // By default the quality can't be changed.
+    }
+    public func showPoint(_ point: ViewerPoint?) {
+        // By default there is no screen.
     }
     /// Defaults to false.
     public var tellsPointer: Bool { false }

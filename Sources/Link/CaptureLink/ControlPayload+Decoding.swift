@@ -75,6 +75,7 @@ extension ControlPayload {
         case .chroma: return .chroma(try reader.code())
         case .sharerPaused: return .sharerPaused(try reader.flag())
         case .microphoneMuted: return .microphoneMuted(try reader.flag())
+        case .pointing: return .pointing(bytes.isEmpty ? nil : try viewerPoint(from: &reader))
         case .ping: return .ping(try reader.time())
         case .pong:
             let (asked, received, sent) = (try reader.time(), try reader.time(), try reader.time())
@@ -85,6 +86,13 @@ extension ControlPayload {
         case .challenge: return .challenge(nonce: try reader.bytes(LinkProof.nonceCount))
         case .proof: return .proof(code: try reader.bytes(LinkProof.codeCount))
         }
+    }
+
+    private static func viewerPoint(from reader: inout PayloadReader) throws(Problem) -> ViewerPoint {
+        let (viewer, place, name) = (try reader.uint32(), try reader.place(), try reader.text())
+        var path: [ViewerPoint.Place?] = []
+        for _ in 0..<(try reader.uint8()) { path.append(try reader.place()) }
+        return ViewerPoint(viewer: viewer, name: name, place: place, path: path)
     }
 
     private static func pointerShape(from reader: inout PayloadReader) throws(Problem) -> CursorImage {
@@ -133,6 +141,11 @@ private struct PayloadReader {
     }
     mutating func time() throws(Problem) -> MonotonicTime {
         MonotonicTime(nanoseconds: Int64(bitPattern: try uint64()))
+    }
+
+    mutating func place() throws(Problem) -> ViewerPoint.Place? {
+        let (x, y) = (try uint16(), try uint16())
+        return x == ControlPayload.noPlace ? nil : ViewerPoint.Place(x: x, y: y)
     }
 
     /// A time in microseconds; nil if it is unknown or missing.

@@ -26,6 +26,8 @@ import MediaTypes
 ///     pointerMode     mode u8
 ///     sharerPaused, microphoneMuted  1 or 0 u8
 ///     chroma          format u8
+///     pointing        viewer u32 | x u16 | y u16 | name: count u16, UTF-8 | steps u8 | each step: x u16, y u16
+///                     x is 65535 without a place, and where another line begins; nothing at all: nobody points
 ///     ping            time i64
 ///     requestKeyFrame, unwatched, watched, sharpen: nothing
 ///
@@ -86,6 +88,7 @@ enum ControlPayload {
         case .sharerPaused(let isPaused): writer.uint8(isPaused ? 1 : 0)
         case .microphoneMuted(let isMuted): writer.uint8(isMuted ? 1 : 0)
         case .chroma(let format): writer.uint8(format.rawValue)
+        case .pointing(let point): if let point { encode(point, into: &writer) }
         case .ping(let time): encode(time, into: &writer)
         case .pong(let echo):
             for time in [echo.asked, echo.received, echo.sent] { encode(time, into: &writer) }
@@ -94,6 +97,23 @@ enum ControlPayload {
             writer.append(code)
         case .challenge(let bytes), .proof(let bytes): writer.append(bytes)
         }
+    }
+
+    /// Stands for a place that there isn't.
+    static let noPlace = UInt16.max
+
+    private static func encode(_ place: ViewerPoint.Place?, into writer: inout ByteWriter) {
+        writer.uint16LittleEndian(place?.x ?? noPlace)
+        writer.uint16LittleEndian(place?.y ?? noPlace)
+    }
+
+    private static func encode(_ point: ViewerPoint, into writer: inout ByteWriter) {
+        writer.uint32LittleEndian(point.viewer)
+        encode(point.place, into: &writer)
+        encode(point.name, limit: nameLimit, into: &writer)
+        let path = point.path.prefix(Int(UInt8.max))
+        writer.uint8(UInt8(clamping: path.count))
+        for step in path { encode(step, into: &writer) }
     }
 
     private static func encode(_ time: MonotonicTime, into writer: inout ByteWriter) {

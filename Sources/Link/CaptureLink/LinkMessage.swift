@@ -44,6 +44,8 @@ public enum LinkMessage: Hashable, Sendable {
     case sharerPaused(Bool)
     /// Whether the sharer has muted the microphone in the mix of an audio capture.
     case microphoneMuted(Bool)
+    /// Where a viewer points and what it has drawn, for the sharer's own screen; nil if nothing is to be shown any more.
+    case pointing(ViewerPoint?)
     /// The chroma format that all viewers can decode.
     case chroma(ChromaFormat)
     /// Asks for the time of the capture's clock; carries the time of the host's clock.
@@ -77,6 +79,7 @@ public enum LinkMessage: Hashable, Sendable {
         case .pointerMode: .pointerMode
         case .sharerPaused: .sharerPaused
         case .microphoneMuted: .microphoneMuted
+        case .pointing: .pointing
         case .chroma: .chroma
         case .ping: .ping
         case .pong: .pong

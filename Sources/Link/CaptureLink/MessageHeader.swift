@@ -133,6 +133,7 @@ public enum MessageKind: UInt8, Sendable, CaseIterable {
     case sharpen = 41
     case carried = 44
     case microphoneMuted = 45
+    case pointing = 46
     /// Before the capture's hello.
     case challenge = 42
     case proof = 43

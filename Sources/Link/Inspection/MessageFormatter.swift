@@ -25,6 +25,7 @@ enum MessageFormatter {
         case .sharerPaused(let isPaused): isPaused ? "pauses" : "goes on"
         case .microphoneMuted(let isMuted): isMuted ? "muted" : "unmuted"
         case .chroma(let format): "\(format)"
+        case .pointing(let point): point.map { text(of: $0) } ?? "nobody"
         case .ping(let time): "at \(time.nanoseconds) ns"
         case .pong(let echo): "to \(echo.asked.nanoseconds) ns, sent at \(echo.sent.nanoseconds) ns"
         case .statistics(let statistics): text(of: statistics)
@@ -46,6 +47,11 @@ enum MessageFormatter {
     static func text(ofKind code: UInt8) -> String {
         code == MessageEncoder.sourceBytesKind
             ? "of the file that is replayed, outside its NAL units" : "of a kind that this version doesn't know"
+    }
+
+    private static func text(of point: ViewerPoint) -> String {
+        let place = point.place.map { "\($0.x),\($0.y)" } ?? "nowhere"
+        return "'\(point.name)' at \(place)" + (point.path.isEmpty ? "" : ", draws \(point.path.count) steps")
     }
 
     private static func text(of hello: Hello) -> String {

@@ -55,3 +55,47 @@ public enum PointerReport: Sendable, Hashable {
     /// Whether the pointer is drawn in the track's pictures, beginning with the one that was just published.
     case pictures(areDrawn: Bool)
 }
+
+/// Where a viewer points at the pictures, and what it has drawn on them since its last report.
+public struct ViewerPoint: Hashable, Sendable {
+    /// A place in a picture.
+    public struct Place: Hashable, Sendable {
+        /// The coordinates of the bottom right corner.
+        public static let limit: UInt16 = 65_534
+
+        /// From the left edge, in parts of ``limit`` of the picture's width.
+        public let x: UInt16
+        /// From the top edge, in parts of ``limit`` of the picture's height.
+        public let y: UInt16
+
+        /// A place; coordinates beyond `limit` are clamped to it.
+        public init(x: UInt16, y: UInt16) {
+            self.x = min(x, Self.limit)
+            self.y = min(y, Self.limit)
+        }
+
+        /// A place in fractions of the picture's width and height; nil outside 0...1.
+        public init?(fractions x: Double, _ y: Double) {
+            guard (0...1).contains(x), (0...1).contains(y) else { return nil }
+            self.init(
+                x: UInt16((x * Double(Self.limit)).rounded()), y: UInt16((y * Double(Self.limit)).rounded()))
+        }
+    }
+
+    /// Identifies the viewer, among those who point at the same pictures.
+    public var viewer: UInt32
+    /// The viewer's name; at most 256 bytes of UTF-8 are sent.
+    public var name: String
+    /// Where it points; nil if it no longer does.
+    public var place: Place?
+    /// The places of its pen in order, and nil where another line begins; at most 255 are sent.
+    public var path: [Place?]
+
+    /// Creates a report with these values.
+    public init(viewer: UInt32, name: String, place: Place?, path: [Place?] = []) {
+        self.viewer = viewer
+        self.name = name
+        self.place = place
+        self.path = path
+    }
+}

@@ -181,6 +181,7 @@ public final class CaptureAgent {
         if now == sharing { return }
         log.info(now == .live ? "sharing continues" : "viewers now see a notice: \(slateText(now))")
         sharing = now
+        if now != .live { screen.showPoint(nil, in: pictureSize, content: content) }
         link.send(.sharing(now))
         demandKeyFrame()
     }
@@ -235,6 +236,9 @@ public final class CaptureAgent {
             setPointerMode()
         case .sharerPaused(let isPaused): self.isSharerPaused = isPaused
         case .sharpen: sharpen(.now())
+        case .pointing(let point):
+            // Viewers who see a notice point at nothing on the screen.
+            if sharing == .live || point == nil { screen.showPoint(point, in: pictureSize, content: content) }
         case .chroma(let format):
             guard configuration.chroma == .yuv444Or420, format != chroma else { return }
             log.info(format == .yuv420 ? "a viewer can't decode 4:4:4: switching to 4:2:0" : "switching back to 4:4:4")

@@ -93,6 +93,11 @@ public protocol ScreenSource: AnyObject, CustomStringConvertible {
     /// Makes the next `lookAtPointer` and `takePointerShape` return the current values even if they were returned
     /// before, for a new consumer that knows nothing yet.
     func forgetToldPointer()
+
+    /// Shows on the screen where a viewer points and what it has drawn, though not in the pictures; nil removes all
+    /// that is shown. Pictures have the size `pictures`, and the screen is at `content` in them. `nextCheck` says when
+    /// `readEvents` has to be called for that. A display that can't do this does nothing.
+    func showPoint(_ point: ViewerPoint?, in pictures: PictureSize, content: PixelRectangle)
 }
 
 /// What a display that sends whole pictures doesn't have: another descriptor for the pointer, times at which to look
@@ -103,6 +108,9 @@ extension ScreenSource {
     public func pollQueuedEvents() -> Bool { false }
     public func pollDue(period: Interval) -> MonotonicTime { .distantFuture }
     public var hasPendingDamage: Bool { false }
+    public func showPoint(_ point: ViewerPoint?, in pictures: PictureSize, content: PixelRectangle) {
+        // No other display has an overlay.
+    }
 }
 
 /// What a display that is requested for its pixels doesn't have: the time of a whole picture.

@@ -65,6 +65,12 @@ final class DamageTracker: DamageSource {
         isDamaged && Int32(bitPattern: request &- damagedSince) > 0
     }
 
+    /// Forgets what was drawn since the last `sendRequest`.
+    func discard() {
+        isDamaged = false
+        lastAsked = xcb_damage_subtract(connection.handle, damage, 0, 0).sequence
+    }
+
     func sendRequest() -> xcb_xfixes_fetch_region_cookie_t {
         isDamaged = false
         lastAsked = xcb_damage_subtract(connection.handle, damage, 0, region).sequence

@@ -23,6 +23,7 @@ extension ScreenCapture {
             return try completes { () throws(X11CaptureError) in
                 let atOnce = takesAtOnce > 0 || !reportsDamage
                 let taken = try grab(area.rectangles, place, atOnce: atOnce) { pixels in
+                    overlay.uncover(pixels, at: (place.area.x, place.area.y))
                     drawn.draw(into: pixels, format: pixelFormat)
                     body(pixels)
                 }
@@ -59,7 +60,10 @@ extension ScreenCapture {
         comparison.begin(.now())
         let isComplete = try completes { () throws(X11CaptureError) in
             // The picture is made of the same pixels.
-            try grab([size.whole], place, atOnce: true) { comparison.look(at: $0, pixelFormat, changes: &changes) }
+            try grab([size.whole], place, atOnce: true) { pixels in
+                overlay.uncover(pixels, at: (place.area.x, place.area.y))
+                comparison.look(at: pixels, pixelFormat, changes: &changes)
+            }
         }
         if isComplete { comparison.end(foundChanges: changes.count > count) }
         self.changes = changes

@@ -13,14 +13,14 @@ public final class ScreenCapture: ScreenSource {
     /// The method by which pixels are taken.
     public var grabMethod: GrabMethod { grabber.method }
     public var reportsDamage: Bool { damage != nil }
-    public var showsAllChanges: Bool { target == .screen && hidden == nil }
+    public var showsAllChanges: Bool { target == .screen && hidden == nil && !overlay.isShown }
     public var isWaiting: Bool { tracked.place == nil }
     /// Whether the next `fetchDamage` returns the whole area: after the server refused pixels (it does so while the
     /// screen changes its size), after the screen was rearranged, and after the area moved or came back.
     public internal(set) var needsFullGrab = false
     public internal(set) var hasPendingDamage = false
     public var fileDescriptor: Int32 { connection.fileDescriptor }
-    public var nextCheck: MonotonicTime { tracked.nextCheck }
+    public var nextCheck: MonotonicTime { min(tracked.nextCheck, overlay.due) }
     /// Whether the screen is locked or blanked; false if that isn't watched. Changes only in `readEvents`.
     public var isLocked: Bool { lock?.isLocked ?? false }
     /// Whether the X server's own screen saver counts as a lock: if that is watched, and the server has the extension.
@@ -39,10 +39,11 @@ public final class ScreenCapture: ScreenSource {
     var toldShape: Int?
     let grabber: ScreenGrabber
     private let events: ScreenEvents
-    private let tracker: DamageTracker?
+    let tracker: DamageTracker?
     let damage: (any DamageSource)?
     var comparison: TileComparison?
     let hidden: HiddenWindows?
+    let overlay: PointingOverlay
     private let lock: ScreenLock?
     var drawn = DrawnPointer()
     // Kept so that a picture needs no allocation.
@@ -83,6 +84,7 @@ public final class ScreenCapture: ScreenSource {
         size = tracked.size
         grabber = try ScreenGrabber(connection, methods: methods)
         pointer = try Pointer(connection, onWarning: onWarning)
+        overlay = PointingOverlay(connection)
         if tracked is TrackedWindow {
             self.hidden = nil
             if !hidden.isEmpty { onWarning("a window is captured without what covers it: nothing to hide") }
@@ -105,7 +107,7 @@ public final class ScreenCapture: ScreenSource {
     public var mayHaveChanged: Bool {
         if isWaiting { return false }
         return needsFullGrab || damage?.isDamaged ?? true || hidden?.changes.isEmpty == false
-            || drawn.isStale(pointer.shapeNumber, at: pointerArea)
+            || !overlay.changes.isEmpty || drawn.isStale(pointer.shapeNumber, at: pointerArea)
     }
 
     public func pollDue(period: Interval) -> MonotonicTime {
@@ -120,6 +122,8 @@ public final class ScreenCapture: ScreenSource {
         do throws(X11CaptureError) {
             handleEvents(isReadable)
             try connection.check()
+            // It asks for pixels, whose replies may bring events.
+            if overlay.due <= .now() { try updateOverlay(.now()) }
             if events.isRearranged || isRefused {
                 if events.isRearranged {
                     hidden?.invalidate()
@@ -183,6 +187,7 @@ public final class ScreenCapture: ScreenSource {
                     try connection.receiveReply(asked, movedBy: (-place.origin.x, -place.origin.y), into: &changes)
                 }
             }
+            overlay.removeOwn((place.area.x, place.area.y), from: &changes)
             if let all {
                 isKept = try completes { () throws(X11CaptureError) in try grabber.keep(all, of: place, tracked.layout)
                 }
@@ -192,6 +197,7 @@ public final class ScreenCapture: ScreenSource {
                 return area
             }
             hidden?.fetchDamage(place.origin, into: &changes)
+            overlay.fetchDamage(into: &changes)
             drawn.update(pointer.shape, pointer.shapeNumber, at: pointerArea, changes: &changes)
             if needsFullGrab {
                 needsFullGrab = false

@@ -50,6 +50,21 @@ final class LinkSource: PictureSource {
     func setPointerMode(_ mode: PointerMode) { post(.pointerMode(mode)) }
     func setChroma(_ format: ChromaFormat) { post(.chroma(format)) }
 
+    func showPoint(_ point: ViewerPoint?) {
+        guard makesKeyFrames else { return }
+        // Each continues a line, so the latest isn't enough.
+        messages.post(.pointing(point)) { waiting in
+            let count = waiting.count { $0.kind == .pointing }
+            guard count >= Self.maxPoints, let first = waiting.firstIndex(where: { $0.kind == .pointing }) else {
+                return
+            }
+            waiting.remove(at: first)
+        }
+    }
+
+    /// The maximum number of points that wait. The link's thread takes them as soon as it is awake.
+    private static let maxPoints = 64
+
     func takeMessages() -> [LinkMessage] { messages.take() }
 
     private func post(_ message: LinkMessage) {

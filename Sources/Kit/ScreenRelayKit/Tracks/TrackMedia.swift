@@ -51,6 +51,8 @@ struct TrackMedia: RoomMedia {
         ingest.hub.setPointerMode(isDrawn ? .drawn : .apart)
     }
 
+    func showPoint(_ point: ViewerPoint?) { ingest.hub.source?.showPoint(point) }
+
     func snapshot(
         _ format: SnapshotFormat, isWanted: @escaping @Sendable () -> Bool,
         completion: @escaping @Sendable (Result<SnapshotFile, SnapshotError>) -> Void

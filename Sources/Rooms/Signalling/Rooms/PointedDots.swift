@@ -115,8 +115,11 @@ struct PointedDots {
     /// Whether no page shows any of the dots any more.
     var isEmpty: Bool { dots.isEmpty }
 
-    /// Whether pages show a dot of `member`.
-    func isShown(_ member: MemberID) -> Bool { dots[member]?.latest.place != nil }
+    /// Where pages show a dot of `member`; nil if they show none.
+    func shown(_ member: MemberID) -> PointedPlace? {
+        guard let latest = dots[member]?.latest, latest.place != nil else { return nil }
+        return latest
+    }
 
     /// Keeps `latest` as the member's latest place, and `path` as what it has drawn since the one before.
     mutating func set(_ latest: PointedPlace, path: [PicturePlace?] = [], at now: MonotonicTime) {

@@ -1,10 +1,12 @@
+import ByteCoding
 import Clocks
 import MediaTypes
 import Rooms
 import Synchronization
 
 /// The dots with which viewers point at the pictures, and the lines that they draw: passes the latest place of each
-/// member, and what it has drawn, on to the other viewers of its room.
+/// member, and what it has drawn, on to the other viewers of its room, and to the track's source for the sharer's own
+/// screen.
 ///
 /// A viewer that has a name may point, unless the host's user has switched that off. Its messages beyond
 /// ``perSecond`` are dropped and counted. A viewer that hasn't read the last message gets the latest dots once it has,
@@ -67,7 +69,11 @@ final class Pointing {
             guard let address = rooms.address(of: track, in: visit.room), rooms[address] != nil else { return false }
             let latest = PointedPlace(
                 member: member.id, name: visit.name, track: rooms.label(of: address), place: place)
+            if let before = dots[visit.room]?.shown(member.id), before.track != latest.track {
+                show(before, isEnd: true, in: visit.room)
+            }
             dots[visit.room, default: PointedDots()].set(latest, path: path, at: .now())
+            show(latest, path: path, in: visit.room)
             tellSoon()
         case .stop: end(member.id, in: visit.room)
         }
@@ -82,8 +88,9 @@ final class Pointing {
 
     /// Ends the member's dot in `room`, if there is one.
     private func end(_ id: MemberID, in room: String) {
-        guard dots[room]?.isShown(id) == true else { return }
+        guard let latest = dots[room]?.shown(id) else { return }
         dots[room]?.end(id, at: .now())
+        show(latest, isEnd: true, in: room)
         tellSoon()
     }
 
@@ -92,7 +99,12 @@ final class Pointing {
         let isAllowed = state.isAllowed.load(ordering: .relaxed)
         guard isAllowed != self.isAllowed else { return }
         self.isAllowed = isAllowed
-        if !isAllowed { stop() }
+        if !isAllowed {
+            stop()
+            for address in rooms.directory.roomNames.flatMap(rooms.addresses(in:)) {
+                rooms[address]?.media.showPoint(nil)
+            }
+        }
         let text = SkyRTCReply(allowsPointing: isAllowed).text
         for room in rooms.directory.roomNames { rooms.tellViewers(of: room, text) }
     }
@@ -101,6 +113,24 @@ final class Pointing {
     func stop() {
         timer = nil
         dots = [:]
+    }
+}
+
+// MARK: - On the sharer's screen
+
+extension Pointing {
+    /// Passes on where a member points, or that it no longer does.
+    private func show(
+        _ latest: PointedPlace, path: [PicturePlace?] = [], isEnd: Bool = false, in room: String
+    ) {
+        guard let address = rooms.address(of: latest.track, in: room) else { return }
+        func place(_ place: PicturePlace?) -> ViewerPoint.Place? {
+            place.flatMap { ViewerPoint.Place(fractions: $0.x, $0.y) }
+        }
+        rooms[address]?.media.showPoint(
+            ViewerPoint(
+                viewer: CRC32.of(Array(latest.member.text.utf8)[...]), name: latest.name ?? "",
+                place: isEnd ? nil : place(latest.place), path: path.map(place)))
     }
 }
 

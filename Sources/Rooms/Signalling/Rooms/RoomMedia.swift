@@ -47,6 +47,10 @@ public protocol RoomMedia: Sendable {
 
     /// Draws the pointer into the room's pictures, or leaves it out. Called on the signalling thread.
     func setPointerDrawn(_ isDrawn: Bool)
+
+    /// Shows on the sharer's own screen where a viewer points and what it has drawn; nil removes all that is shown.
+    /// Returns quickly. Called on the signalling thread.
+    func showPoint(_ point: ViewerPoint?)
 }
 
 /// The file format of a snapshot.

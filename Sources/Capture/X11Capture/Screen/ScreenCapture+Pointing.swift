@@ -1,0 +1,121 @@
+import CXCB
+import CaptureEngine
+import Clocks
+import ColorConversion
+import Glibc
+public import MediaTypes
+
+/// The overlay that shows the sharer where viewers point, and which no picture has.
+///
+/// Requests of one connection are carried out in order. So the overlay is seen at a place only after the pixels that
+/// the place had before have been read, and pictures have those instead. Everything here runs in `readEvents`, between
+/// two pictures.
+extension ScreenCapture {
+    public func showPoint(_ point: ViewerPoint?, in pictures: PictureSize, content: PixelRectangle) {
+        // Composed pictures can't leave it out: what it covers and uncovers would count as drawn by the windows below.
+        if hidden != nil { return }
+        guard let point else { return overlay.removeAll() }
+        let size = size
+        overlay.take(point, at: .now()) { place in
+            func pixel(_ value: UInt16, of whole: Int, _ start: Int, _ count: Int, _ target: Int) -> Int {
+                let inPicture = Int(value) * whole / Int(ViewerPoint.Place.limit)
+                return min(max(0, (inPicture - start) * target / max(1, count)), max(0, target - 1))
+            }
+            return PointingMarks.Place(
+                x: pixel(place.x, of: pictures.width, content.x, content.width, size.width),
+                y: pixel(place.y, of: pictures.height, content.y, content.height, size.height))
+        }
+    }
+
+    /// Brings the overlay up to date.
+    func updateOverlay(_ now: MonotonicTime) throws(X11CaptureError) {
+        let place = tracked.place
+        if place == nil { overlay.removeAll() }
+        if overlay.tiles.nextLook <= now { try releaseTiles(place, now) }
+        if overlay.redrawDue <= now {
+            // Pictures of a window's own pixmap don't have it.
+            if let place, place.drawable == connection.root {
+                try drawInPictures(place, now)
+            } else if let drawing = try overlay.drawing(now, in: size) {
+                overlay.show(drawing, at: try windowOrigin(place), on: try connection.rootSize(), now)
+            }
+        }
+        overlay.unmapIfUnused()
+    }
+
+    /// Draws it where pictures are read, which must not show it.
+    private func drawInPictures(_ place: CapturePlace, _ now: MonotonicTime) throws(X11CaptureError) {
+        guard let drawing = try overlay.drawing(now, in: size) else { return }
+        let origin = (x: place.area.x, y: place.area.y)
+        let captured = place.available.moved(x: origin.x, y: origin.y)
+        let tiles = CoveredTiles.tiles(
+            under: drawing.rectangles.map { $0.moved(x: origin.x, y: origin.y).intersection(captured) })
+        let missing = overlay.tiles.missing(of: tiles).map { ($0, $0.area.intersection(captured)) }
+        guard let pixels = try read(Dictionary(uniqueKeysWithValues: missing), place) else {
+            return overlay.postponeDrawing(now)
+        }
+        // Nobody else paints between the two requests for the damage, so the second has only what our drawing covers
+        // and uncovers.
+        if tracker != nil { xcb_grab_server(connection.handle) }
+        let asked = tracker?.sendRequest()
+        overlay.show(drawing, at: origin, on: place.extent.size, now)
+        tracker?.discard()
+        if tracker != nil { xcb_ungrab_server(connection.handle) }
+        if let asked {
+            var drawn: [PixelRectangle] = []
+            try connection.receiveReply(asked, movedBy: (-place.origin.x, -place.origin.y), into: &drawn)
+            // Damage of the tiles that were read a moment ago doesn't count from here on.
+            overlay.removeOwn(origin, from: &drawn)
+            for area in drawn { overlay.addChange(area) }
+        }
+        overlay.tiles.keep(pixels)
+        overlay.tiles.cover(tiles, colors: drawing.colors, at: now)
+    }
+
+    /// Where the captured window's area is on the root window.
+    private func windowOrigin(_ place: CapturePlace?) throws(X11CaptureError) -> (x: Int, y: Int) {
+        guard let place, tracked.window != connection.root else { return (0, 0) }
+        let cookie = xcb_translate_coordinates(
+            connection.handle, tracked.window, connection.root, Int16(clamping: place.origin.x),
+            Int16(clamping: place.origin.y))
+        guard let translated = xcb_translate_coordinates_reply(connection.handle, cookie, nil) else {
+            try connection.check()
+            return (0, 0)
+        }
+        defer { free(translated) }
+        return (Int(translated.pointee.dst_x), Int(translated.pointee.dst_y))
+    }
+
+    /// Reads the tiles that the overlay left a while ago, and releases those in which it isn't seen any more.
+    private func releaseTiles(_ place: CapturePlace?, _ now: MonotonicTime) throws(X11CaptureError) {
+        let settled = overlay.tiles.settled(at: now)
+        guard let place else { return overlay.tiles.postpone(settled.keys, at: now) }
+        let captured = place.available.moved(x: place.area.x, y: place.area.y)
+        // A window or a monitor may have moved. Its whole area is then read again in any case.
+        let areas = settled.filter { $0.value.intersection(captured) == $0.value }
+        guard let pixels = try read(areas, place) else { return overlay.tiles.postpone(settled.keys, at: now) }
+        for tile in settled.keys where overlay.tiles.release(tile, seeing: pixels[tile], at: now) {
+            if let area = areas[tile] { overlay.addChange(area.moved(x: -place.area.x, y: -place.area.y)) }
+        }
+    }
+
+    /// Reads these areas of the root window; returns nil if the server refused.
+    private func read(
+        _ areas: [CoveredTiles.Tile: PixelRectangle], _ place: CapturePlace
+    ) throws(X11CaptureError) -> [CoveredTiles.Tile: CoveredTiles.Pixels]? {
+        if areas.isEmpty { return [:] }
+        let origin = (x: place.area.x, y: place.area.y)
+        let format = tracked.layout.format
+        let parts = DamagedArea(areas.values.map { $0.moved(x: -origin.x, y: -origin.y) }, in: size)
+        var pixels = areas.mapValues { area in
+            CoveredTiles.Pixels(
+                area: area, bytes: [UInt8](repeating: 0, count: area.width * area.height * format.bytesPerPixel))
+        }
+        let isComplete = try completes { () throws(X11CaptureError) in
+            try grabber.grab(parts.rectangles, of: place, tracked.layout) { grabbed in
+                for tile in areas.keys { pixels[tile]?.add(grabbed, at: origin, format) }
+            }
+        }
+        return isComplete ? pixels : nil
+    }
+}
