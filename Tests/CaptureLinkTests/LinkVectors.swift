@@ -70,7 +70,13 @@ enum LinkVectors {
             ("answer", .answer(nonce: Array(32..<64), code: captureCode), epoch, nil),
             ("proof", .proof(code: hostCode), 0, nil),
             ("sharpen", .sharpen, 0, nil),
+            ("pointing", .pointing(point), 0, nil),
+            ("pointing-none", .pointing(nil), 0, nil),
         ] + pointerShapes.map { ($0.name, .pointerShape($0.image), epoch, nil) }
+
+    private static let point = ViewerPoint(
+        viewer: 0x0102_0304, name: "Ann", place: ViewerPoint.Place(x: 0x7FFF, y: ViewerPoint.Place.limit),
+        path: [nil, ViewerPoint.Place(x: 1, y: 2)])
 
     private static let ableHello = Hello(
         role: .capture, name: "screenrelay-capture 1.0", processID: 4242, makesKeyFrames: true, tellsPointer: true,
@@ -128,6 +134,7 @@ enum LinkVectors {
         "bad-pointer-side", "bad-pointer-pixels", "bad-position", "bad-pointer-mode", "bad-sharing",
         "bad-sharer-paused", "bad-format",
         "bad-chroma", "bad-ping", "bad-pong", "bad-challenge", "bad-answer", "bad-proof",
+        "bad-pointing",
     ]
     /// The kinds whose payload can't be cut short without losing something.
     static let newKinds = [

@@ -30,6 +30,7 @@ struct PointerMessageTests {
         #expect(try words("bad-chroma").contains("9 has no meaning"))
         #expect(try words("bad-format").contains("255 has no meaning"))
         #expect(try words("bad-position").contains("4 bytes are too few"))
+        #expect(try words("bad-pointing").contains("18 bytes are too few"))
         #expect(try words("bad-sharer-paused").contains("0 bytes are too few"))
     }
 
@@ -61,6 +62,22 @@ struct PointerMessageTests {
         let (messages, error) = decode(MessageEncoder(epoch: 1).encode(.pointerShape(image)), piece: 1000)
         #expect(error == nil)
         #expect(messages.map(\.body) == [.pointerShape(image)])
+    }
+
+    @Test("a viewer's path and name are cut to what a message has room for, and its places to the picture")
+    func longPath() throws {
+        let place = ViewerPoint.Place(x: .max, y: .max)
+        #expect(place == ViewerPoint.Place(fractions: 1, 1) && ViewerPoint.Place(fractions: 1.01, 0) == nil)
+        #expect(ViewerPoint.Place(fractions: .nan, 0) == nil)
+        let long = ViewerPoint(
+            viewer: 1, name: String(repeating: "é", count: 200), place: nil, path: Array(repeating: place, count: 300))
+        let (messages, error) = decode(MessageEncoder(epoch: 0).encode(.pointing(long)))
+        #expect(error == nil)
+        guard case .pointing(let point?)? = messages.first?.body else {
+            Issue.record("no point came out")
+            return
+        }
+        #expect(point.name == String(repeating: "é", count: 128) && point.path == Array(repeating: place, count: 255))
     }
 
     @Test("coordinates beyond 16 bits are clamped, not wrapped")

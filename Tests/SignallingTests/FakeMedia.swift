@@ -33,6 +33,8 @@ final class FakeMedia: RoomMedia, SessionServer {
         var keyPictureRequests = 0
         /// The sessions whose beginning has reached the viewer.
         var reached: [MediaSessionID] = []
+        /// What the sharer's screen was to show.
+        var points: [ViewerPoint?] = []
     }
 
     let state = Mutex(State())
@@ -123,6 +125,8 @@ final class FakeMedia: RoomMedia, SessionServer {
 
     func statistics(of session: MediaSessionID) -> PeerStatistics? { state.withLock { $0.statistics[session] } }
 
+    func showPoint(_ point: ViewerPoint?) { state.withLock { $0.points.append(point) } }
+
     /// Ends a session as if its viewer had gone silent.
     func end(_ session: UInt64, _ reason: String) {
         let end = state.withLock { $0.ends[MediaSessionID(rawValue: session)] }
@@ -143,6 +147,7 @@ extension RoomMedia {
         throw .unsupported("this host sends no whole pictures")
     }
     func setPointerDrawn(_ isDrawn: Bool) {}
+    func showPoint(_ point: ViewerPoint?) {}
     var isSteady: Bool { false }
     var changeAge: Interval? { nil }
 }

@@ -4,7 +4,7 @@ usage: guest.py LINK NAME [HEADER VALUE]...
 Sends these headers with its request for a WebSocket. Says `refused` with the status if it gets none.
 Says `waiting` when it waits to be let in, `joined` with what _peers says, `sound` and `turn` with what each _sound and
 _turn says, and `closed` with the WebSocket's close code. Each line of its input is an action of __turn, without a
-member, or, behind "chat ", a message for the chat.
+member, or, behind "chat ", a message for the chat, or, behind "point ", the data of a __point.
 """
 
 import asyncio
@@ -25,6 +25,8 @@ async def ask(socket):
     while line := await reader.readline():
         word, _, text = line.decode().strip().partition(" ")
         name, data = ("__chat", {"text": text}) if word == "chat" else ("__turn", {"action": word})
+        if word == "point":
+            name, data = "__point", json.loads(text)
         await socket.send(json.dumps({"eventName": name, "data": data}))
 
 

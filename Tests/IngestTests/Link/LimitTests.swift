@@ -1,5 +1,4 @@
 import CaptureLink
-import Ingest
 import LinkTransport
 import MediaTypes
 import Synchronization
@@ -7,6 +6,8 @@ import TestSupport
 import Testing
 import Threading
 import TrackHub
+
+@testable import Ingest
 
 @Suite("What a person asks of a source")
 struct LimitTests {
@@ -89,6 +90,30 @@ struct LimitTests {
         done.pictures = 2
         try again.send(.statistics(done))
         try eventually("the sum", holds: { host.ingest.hub.work.pictures == 11 })
+    }
+
+    @Test("a capture is told each place at which a viewer points, in order; those that wait are bounded")
+    func points() throws {
+        let host = try LinkServerTests.Host()
+        let capture = try TestCapture(path: host.path)
+        try capture.greet()
+        try capture.wait(for: "a word") { $0.contains(.unwatched) }
+        let source = try #require(host.ingest.hub.source)
+        func point(_ x: UInt16) -> ViewerPoint {
+            ViewerPoint(viewer: 1, name: "Ann", place: ViewerPoint.Place(x: x, y: 0))
+        }
+        for x in 1...40 as ClosedRange<UInt16> { source.showPoint(point(x)) }
+        source.showPoint(nil)
+        try capture.wait(for: "all of them") { $0.last == .pointing(nil) }
+        let points = capture.received.filter { $0.kind == .pointing }
+        #expect(points == (1...40 as ClosedRange<UInt16>).map { .pointing(point($0)) } + [.pointing(nil)])
+        let waiting = LinkSource(wake: try #require(EventFD()))
+        waiting.greeted(with: Hello(role: .capture, name: "", processID: 1, makesKeyFrames: true))
+        for x in 1...200 as ClosedRange<UInt16> { waiting.showPoint(point(x)) }
+        #expect(waiting.takeMessages() == (137...200 as ClosedRange<UInt16>).map { .pointing(point($0)) })
+        let legacy = LinkSource(wake: try #require(EventFD()))
+        legacy.showPoint(point(1))
+        #expect(legacy.takeMessages().isEmpty)
     }
 
     @Test("for a capture that doesn't read the latest of each kind waits, and no more")

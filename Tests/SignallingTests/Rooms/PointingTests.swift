@@ -175,6 +175,34 @@ struct PointingTests {
         #expect(server.server.allowsPointing)
     }
 
+    @Test("the source of the track is told the same, for the sharer's own screen")
+    func sharersScreen() throws {
+        let server = try RunningServer()
+        let second = try server.addSecondTrack()
+        let media = server.media
+        func told(_ media: FakeMedia, _ what: String, _ isWanted: (ViewerPoint?) -> Bool) throws {
+            try eventually(what, holds: { media.state.withLock { $0.points.last.map(isWanted) ?? false } })
+        }
+        let (ann, bob) = (try PointingPage(server, "Ann"), try PointingPage(server, "Bob"))
+        try ann.point("{\"x\":0.25,\"y\":1,\"path\":[null,[0.25,1]]}")
+        let (place, middle) = (ViewerPoint.Place(fractions: 0.25, 1), ViewerPoint.Place(fractions: 0.5, 0.5))
+        try told(media, "the place") { $0?.name == "Ann" && $0?.place == place && $0?.path == [nil, place] }
+        let viewer = media.state.withLock { $0.points.last??.viewer }
+        // On another track, its dot on the first one ends.
+        try ann.point(0.5, 0.5, track: "desk2")
+        try told(second, "the other place") { $0?.viewer == viewer && $0?.place == middle }
+        try told(media, "the end") { $0?.viewer == viewer && $0?.place == nil && $0?.path == [] }
+        try bob.point(0.5, 0.5)
+        try told(media, "the second viewer") { $0?.name == "Bob" && $0?.viewer != viewer && $0?.place != nil }
+        try ann.point("{}")
+        try bob.point("{}")
+        try told(media, "the second viewer's end") { $0?.name == "Bob" && $0?.place == nil }
+        try told(second, "the first viewer's end") { $0?.name == "Ann" && $0?.place == nil }
+        server.server.allowPointing(false)
+        for media in [media, second] { try told(media, "the end of all") { $0 == nil } }
+        withExtendedLifetime((ann, bob)) {}
+    }
+
     @Test("neither a viewer's token nor the presenters' one switches pointing over /api")
     func tokens() throws {
         let commands = CommandAnswers()

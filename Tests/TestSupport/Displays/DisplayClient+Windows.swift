@@ -17,6 +17,16 @@ extension DisplayClient {
         return bytes
     }
 
+    /// What the screen shows at a place, 0xRRGGBB on a screen of 24 bits; nil if it can't be read.
+    public func color(at place: (x: Int, y: Int)) -> UInt32? {
+        let cookie = xcb_get_image(
+            connection, UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue), root, Int16(place.x), Int16(place.y), 1, 1, ~0)
+        guard let reply = xcb_get_image_reply(connection, cookie, nil) else { return nil }
+        defer { free(reply) }
+        guard xcb_get_image_data_length(reply) >= 4 else { return nil }
+        return UnsafeRawPointer(xcb_get_image_data(reply)).loadUnaligned(as: UInt32.self) & 0xFF_FFFF
+    }
+
     /// Asks the program of a window to close it, as a window manager does (ICCCM 4.2.8.1).
     public func close(_ window: xcb_window_t) {
         var event = xcb_client_message_event_t()
