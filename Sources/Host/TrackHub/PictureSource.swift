@@ -25,7 +25,7 @@ public protocol PictureSource: AnyObject, Sendable {
     /// Asks for the parts of the picture that stand still to be encoded again, finer than usual.
     func sharpen()
     /// Shows on the sharer's own screen where a viewer points and what it has drawn; nil removes all that is shown. A
-    /// source without a screen does nothing. Called on any thread, also while another method is.
+    /// source without a screen does nothing. May be called at the same time as another method.
     func showPoint(_ point: ViewerPoint?)
     /// Tells the source that the sharer pauses (true) or goes on (false).
     ///

@@ -163,6 +163,8 @@ extension OverlayWindow {
             size: PictureSize(
                 width: max(0, Int(extents.pointee.overall_width)) + 2 * Self.margin.x,
                 height: max(0, ascent + descent) + 2 * Self.margin.y))
+        // Viewers can change their names again and again.
+        if metrics.count >= 200 { metrics = [:] }
         metrics[name] = new
         return new
     }
