@@ -29,7 +29,7 @@ final class MediaLoop {
     /// The log, with a limit for the lines that peers cause by coming and going.
     let lines: LogRateLimiter
 
-    var sessions: SessionTable
+    let sessions: SessionTable
     /// The viewers that get whole pictures.
     var frameViewers: [MediaSessionID: FrameViewer] = [:]
     /// Our offers that wait for an answer.

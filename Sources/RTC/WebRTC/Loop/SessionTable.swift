@@ -6,7 +6,7 @@ import STUN
 /// their peers' addresses, and by the time at which something is due for them.
 ///
 /// Sans-IO. Belongs to the media thread.
-struct SessionTable {
+final class SessionTable {
     /// When sessions that peers have asked for, and that aren't connected, make room for others.
     struct HalfOpenLimits: Sendable {
         /// How many there may be, in all loops together. A handshake takes up to 65 KB. Beyond the limit, the oldest
@@ -44,7 +44,7 @@ struct SessionTable {
     subscript(address: TransportAddress) -> PeerSession? { byPeer[address] }
 
     /// Adds a session. When it is over, `callback` is to be called with the reason.
-    mutating func add(
+    func add(
         _ session: PeerSession, now: MonotonicTime, onEnd callback: @escaping @Sendable (SessionEnd) -> Void
     ) {
         sessions[session.id] = session
@@ -63,7 +63,7 @@ struct SessionTable {
 
     /// The oldest session that isn't connected, if there are too many of them and it has had its time; it is to be
     /// closed and removed.
-    mutating func takeSuperfluous(now: MonotonicTime) -> PeerSession? {
+    func takeSuperfluous(now: MonotonicTime) -> PeerSession? {
         guard arrived.count > halfOpenLimits.count else { return nil }
         arrived.removeAll { $0.session.isConnected }
         guard arrived.count > halfOpenLimits.count, now - arrived[0].time >= halfOpenLimits.time else { return nil }
@@ -71,7 +71,7 @@ struct SessionTable {
     }
 
     /// Removes a session, and returns the callback to call with the reason.
-    mutating func remove(_ session: PeerSession) -> (@Sendable (SessionEnd) -> Void)? {
+    func remove(_ session: PeerSession) -> (@Sendable (SessionEnd) -> Void)? {
         sessions[session.id] = nil
         for ufrag in session.ice.localUfrags { byUfrag[ufrag] = nil }
         byPeer.remove(session)
@@ -85,7 +85,7 @@ struct SessionTable {
     }
 
     /// Notes that something other than STUN has come from `address` for `session`.
-    mutating func heard(_ session: PeerSession, at address: TransportAddress) { byPeer.heard(session, at: address) }
+    func heard(_ session: PeerSession, at address: TransportAddress) { byPeer.heard(session, at: address) }
 
     // MARK: Deadlines
 
@@ -94,13 +94,13 @@ struct SessionTable {
 
     /// Takes up the session's deadline, which has changed, or its end, which is due at once. Ignored for a session that
     /// was removed.
-    mutating func reschedule(_ session: PeerSession) {
+    func reschedule(_ session: PeerSession) {
         guard slots[session.slot] === session else { return }
         deadlines.set(session.end == nil ? session.deadline : .zero, for: session.slot)
     }
 
     /// The sessions for which something is due. Each must be rescheduled or removed.
-    mutating func takeDue(now: MonotonicTime) -> [PeerSession] {
+    func takeDue(now: MonotonicTime) -> [PeerSession] {
         var due: [PeerSession] = []
         while let slot = deadlines.takeFirst(dueBy: now) {
             if let session = slots[slot] { due.append(session) }
@@ -109,7 +109,7 @@ struct SessionTable {
     }
 
     /// Restarts ICE for a session; an unknown identifier is ignored.
-    mutating func restartICE(_ id: MediaSessionID, with agent: ICEAgent) {
+    func restartICE(_ id: MediaSessionID, with agent: ICEAgent) {
         guard let session = sessions[id] else { return }
         changeUfrags(of: session) { session.ice.restart(with: agent) }
     }
@@ -121,14 +121,14 @@ struct SessionTable {
     }
 
     /// Ends what leads to `address`, a TCP connection that is closed. Returns the session whose it was.
-    mutating func connectionClosed(_ address: TransportAddress, now: MonotonicTime) -> PeerSession? {
+    func connectionClosed(_ address: TransportAddress, now: MonotonicTime) -> PeerSession? {
         guard let session = byPeer.forget(address) else { return nil }
         session.connectionClosed(address, now: now)
         return session
     }
 
     /// Handles a STUN message that came along `path`. Returns the session that the message was for, if any.
-    mutating func handle(_ message: STUNMessage, along path: NetworkPath, now: MonotonicTime) -> PeerSession? {
+    func handle(_ message: STUNMessage, along path: NetworkPath, now: MonotonicTime) -> PeerSession? {
         switch message.messageClass {
         case .request: return handleCheck(message, along: path, now: now)
         case .success: return handleResponse(message, along: path, now: now)
@@ -140,7 +140,7 @@ struct SessionTable {
         }
     }
 
-    private mutating func handleCheck(_ check: STUNMessage, along path: NetworkPath, now: MonotonicTime) -> PeerSession?
+    private func handleCheck(_ check: STUNMessage, along path: NetworkPath, now: MonotonicTime) -> PeerSession?
     {
         guard let ufrag = ICEAgent.localUfrag(of: check), let session = byUfrag[ufrag] else { return nil }
         // If the address is taken by another session's peer, the check gets no response at all. An error would fail the
@@ -159,7 +159,7 @@ struct SessionTable {
 
     /// Handles a peer's response to one of our requests. The address then belongs to that peer's session, unless
     /// another session's peer has already answered there.
-    private mutating func handleResponse(
+    private func handleResponse(
         _ response: STUNMessage, along path: NetworkPath, now: MonotonicTime
     ) -> PeerSession? {
         guard let session = sessions[SelectedPair.session(of: response.transactionID)],
@@ -174,7 +174,7 @@ struct SessionTable {
 
     /// Runs `change`, then makes `session` findable by its new user name fragments only.
     @discardableResult
-    private mutating func changeUfrags<Result>(of session: PeerSession, by change: () -> Result) -> Result {
+    private func changeUfrags<Result>(of session: PeerSession, by change: () -> Result) -> Result {
         let before = session.ice.localUfrags
         let result = change()
         let after = session.ice.localUfrags
