@@ -140,8 +140,7 @@ final class SessionTable {
         }
     }
 
-    private func handleCheck(_ check: STUNMessage, along path: NetworkPath, now: MonotonicTime) -> PeerSession?
-    {
+    private func handleCheck(_ check: STUNMessage, along path: NetworkPath, now: MonotonicTime) -> PeerSession? {
         guard let ufrag = ICEAgent.localUfrag(of: check), let session = byUfrag[ufrag] else { return nil }
         // If the address is taken by another session's peer, the check gets no response at all. An error would fail the
         // pair at once (RFC 8445 section 7.2.5.2.4), whereas a peer whose address will soon be free tries again.
