@@ -44,7 +44,8 @@ public enum LinkMessage: Hashable, Sendable {
     case sharerPaused(Bool)
     /// Whether the sharer has muted the microphone in the mix of an audio capture.
     case microphoneMuted(Bool)
-    /// Where a viewer points and what it has drawn, for the sharer's own screen; nil if nothing is to be shown any more.
+    /// Where a viewer points and what it has drawn, for the sharer's own screen; nil if nothing is to be shown any
+    /// more.
     case pointing(ViewerPoint?)
     /// The chroma format that all viewers can decode.
     case chroma(ChromaFormat)

@@ -1,7 +1,7 @@
 package import Signalling
 
-/// The TURN servers that a WHIP or WHEP server has named (RFC 9725 section 4.6), or that the user has chosen, and that a
-/// session can use, which are those over TCP or TLS: they are for networks that block UDP.
+/// The TURN servers that a WHIP or WHEP server has named (RFC 9725 section 4.6), or that the user has chosen, and that
+/// a session can use, which are those over TCP or TLS: they are for networks that block UDP.
 public struct NamedServers: Hashable, Sendable {
     /// The servers, with their credentials, in the order of the answer.
     let servers: [Relay]

@@ -44,8 +44,8 @@ enum PagePiece {
 /// The page that shows a shared screen: one document, with its style and its script in it, embedded in the program.
 ///
 /// It loads its icon, and later the parts that the first picture doesn't need: the meeting and, when they are needed,
-/// the list of people, the chat, presenting, the choice of devices, pointing, the controls for sound, the charts, and the
-/// code that plays pictures over the WebSocket, each in one piece. The choice of devices also has a style sheet.
+/// the list of people, the chat, presenting, the choice of devices, pointing, the controls for sound, the charts, and
+/// the code that plays pictures over the WebSocket, each in one piece. The choice of devices also has a style sheet.
 /// `contentSecurityPolicy` allows the scripts and the style by their hashes, and no others. The files that the page is
 /// made of are there as well, each by itself. The plugin EmbedPage makes `EmbeddedPage` of the folder `page`.
 public enum ViewerFiles {

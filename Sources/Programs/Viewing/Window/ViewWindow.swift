@@ -1,8 +1,8 @@
 import Glibc
 import MediaTypes
 
-/// A window that shows pictures, with the page's keys: `w` and `0` fit them into the window, `1` shows them in their own
-/// size, and `f` toggles full screen, which Escape leaves.
+/// A window that shows pictures, with the page's keys: `w` and `0` fit them into the window, `1` shows them in their
+/// own size, and `f` toggles full screen, which Escape leaves.
 ///
 /// For one thread, which waits for ``entry``. The window appears with the first picture.
 ///
@@ -30,8 +30,8 @@ enum ViewWindowState {
     case failed(ViewEnd)
 }
 
-/// Makes a window on the X display with this name; or, if it is nil, on the Wayland compositor of WAYLAND_DISPLAY if that
-/// answers, else on the X display of DISPLAY. Throws if there is none of them, or if it lacks what is needed.
+/// Makes a window on the X display with this name; or, if it is nil, on the Wayland compositor of WAYLAND_DISPLAY if
+/// that answers, else on the X display of DISPLAY. Throws if there is none of them, or if it lacks what is needed.
 func makeViewWindow(display: String?) throws(ViewEnd) -> any ViewWindow {
     if display == nil, let connection = WaylandConnection() { return try WaylandWindow(on: connection) }
     return try X11Window(display: display)

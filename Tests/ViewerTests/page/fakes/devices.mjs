@@ -97,7 +97,7 @@ export class FakeDevices extends EventTarget {
 
   async getUserMedia(wanted) {
     this.requests.push(wanted);
-    await null;
+    await Promise.resolve();
     if (this.refusal) throw new DOMException("", this.refusal);
     this.isAllowed = true;
     const found = Object.entries(wanted).map(([kind, constraints]) => this.#find(`${kind}input`, constraints));

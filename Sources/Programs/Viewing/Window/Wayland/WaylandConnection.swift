@@ -4,8 +4,8 @@ import Glibc
 import MediaTypes
 import Threading
 
-/// The connection to a Wayland compositor. For one thread, which waits for ``entry``: only the initializer waits itself,
-/// for the compositor's first answer. All other objects of the compositor must be released before it is.
+/// The connection to a Wayland compositor. For one thread, which waits for ``entry``: only the initializer waits
+/// itself, for the compositor's first answer. All other objects of the compositor must be released before it is.
 final class WaylandConnection {
     /// Some sessions keep the socket while they start a compositor again.
     private static let timeout = Interval.seconds(5)
@@ -80,8 +80,8 @@ final class WaylandConnection {
         hasUnsent = wl_display_flush(display) < 0 && errno == EAGAIN
     }
 
-    /// The global object of `interface`, in the compositor's version of it or in `version` if that is lower. It lives as
-    /// long as the connection; `gone` gives it up. Nil if the compositor has none, or if there is no memory.
+    /// The global object of `interface`, in the compositor's version of it or in `version` if that is lower. It lives
+    /// as long as the connection; `gone` gives it up. Nil if the compositor has none, or if there is no memory.
     func bind(
         _ interface: UnsafePointer<wl_interface>?, version: UInt32, gone: @escaping (OpaquePointer) -> Void,
         handler: WaylandObject.Handler? = nil

@@ -11,8 +11,8 @@ final class WaylandObject {
         let number: UInt32
         fileprivate let arguments: UnsafeMutablePointer<wl_argument>
 
-        /// An argument, by its place in the interface; the caller knows how many there are, and their types. It is valid
-        /// until the handler returns.
+        /// An argument, by its place in the interface; the caller knows how many there are, and their types. It is
+        /// valid until the handler returns.
         subscript(index: Int) -> wl_argument { arguments[index] }
     }
 

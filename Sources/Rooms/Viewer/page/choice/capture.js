@@ -100,6 +100,8 @@ export class Capture {
   /**
    * What to ask for, best first. Without the chosen camera the default one is used, then any other, because the default
    * one may be in use; without a microphone, the camera is shared without sound.
+   *
+   * @param {{ [name: string]: string }} chosen
    */
   #wishes({ camera, microphone, facing }) {
     const first = facing ? { facingMode: { exact: facing } } : only(camera);
