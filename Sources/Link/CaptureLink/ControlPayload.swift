@@ -121,11 +121,10 @@ enum ControlPayload {
     }
 
     private static func encode(_ text: String, limit: Int, into writer: inout ByteWriter) {
-        var bytes = Array(text.utf8.prefix(limit))
-        // The cut must not leave half a character, so go back to the first byte of one.
-        if text.utf8.count > limit {
-            while let last = bytes.last, last & 0xC0 == 0x80 { bytes.removeLast() }
-            if let last = bytes.last, last & 0x80 != 0 { bytes.removeLast() }
+        var bytes = Array(text.utf8.prefix(limit + 1))
+        // The cut must not leave half a character: what is cut off begins with the first byte of one.
+        if bytes.count > limit {
+            while bytes.removeLast() & 0xC0 == 0x80, !bytes.isEmpty {}
         }
         writer.uint16LittleEndian(UInt16(clamping: bytes.count))
         writer.append(bytes)

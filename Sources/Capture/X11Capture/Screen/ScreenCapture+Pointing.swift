@@ -60,7 +60,11 @@ extension ScreenCapture {
         let asked = tracker?.sendRequest()
         overlay.show(drawing, at: origin, on: place.extent.size, now)
         tracker?.discard()
-        if tracker != nil { xcb_ungrab_server(connection.handle) }
+        if tracker != nil {
+            xcb_ungrab_server(connection.handle)
+            // No program can draw until this has arrived, and the next request may be far away.
+            xcb_flush(connection.handle)
+        }
         if let asked {
             var drawn: [PixelRectangle] = []
             try connection.receiveReply(asked, movedBy: (-place.origin.x, -place.origin.y), into: &drawn)
