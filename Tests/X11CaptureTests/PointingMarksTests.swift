@@ -66,6 +66,35 @@ struct PointingMarksTests {
         #expect(drawing.rectangles.allSatisfy { $0.intersection(size.whole) == $0 })
     }
 
+    @Test("viewers who draw from corner to corner all the time leave another its dot, its line and its name")
+    func greedy() {
+        typealias Place = PointingMarks.Place
+        let size = PictureSize(width: 3840, height: 2160)
+        let corners = [Place(x: 0, y: 0), Place(x: 3839, y: 2159)]
+        let all = PointingMarks.Shown(name: "Eve", dot: corners[0], lines: [(0..<600).map { corners[$0 % 2] }])
+        let (start, end) = (Place(x: 900, y: 200), Place(x: 910, y: 200))
+        let other = PointingMarks.Shown(name: "Ann", dot: end, lines: [[start, end]])
+        let drawing = PointingDrawing(
+            [PointingMarks.Shown](repeating: all, count: 49) + [other], in: size
+        ) { _ in PictureSize(width: 10, height: 10) }
+        #expect(drawing.rectangles.count <= 8000)
+        let own = drawing.fills.filter { $0.color == PointingDrawing.dotColor(of: "Ann") }.flatMap(\.rectangles)
+        #expect(own.contains { $0.x == 898 && $0.y == 198 } && own.contains { $0.width == 14 && $0.height == 1 })
+        #expect(drawing.labels.contains { $0.name == "Ann" })
+    }
+
+    @Test("of a line that is too long, the newest part is drawn")
+    func newest() {
+        let size = PictureSize(width: 3840, height: 2160)
+        let line = (0..<20).map { PointingMarks.Place(x: $0 % 2 * 3000, y: 10 * $0) }
+        let drawing = PointingDrawing([PointingMarks.Shown(name: "Ann", lines: [line])], in: size) { _ in
+            PictureSize(width: 10, height: 10)
+        }
+        let rows = drawing.fills.flatMap(\.rectangles).map(\.y)
+        // The last place is at 190, and 6000 squares are four of its ways.
+        #expect(rows.max() == 188 && rows.min() == 149)
+    }
+
     @Test(
         "colours are those of the page",
         arguments: [

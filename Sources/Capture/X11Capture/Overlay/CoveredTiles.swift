@@ -120,7 +120,13 @@ struct CoveredTiles {
         // A large one would take long to look through, and is most of the time more than the overlay.
         if kept.isEmpty || rectangle.isEmpty || rectangle.x < 0 || rectangle.y < 0 { return false }
         if rectangle.width * rectangle.height > kept.count * Self.side * Self.side { return false }
-        return Self.tiles(under: [rectangle]).allSatisfy { kept[$0] != nil }
+        for row in rectangle.y / Self.side...(rectangle.y + rectangle.height - 1) / Self.side {
+            for column in rectangle.x / Self.side...(rectangle.x + rectangle.width - 1) / Self.side
+            where kept[Tile(column: column, row: row)] == nil {
+                return false
+            }
+        }
+        return true
     }
 
     /// Replaces the overlay in `pixels` by what it covers. Their rectangle is moved by `origin` on the root window.

@@ -71,7 +71,7 @@ final class OverlayWindow {
     /// The size of a name with its margins.
     func labelSize(_ name: String) -> PictureSize { metrics(of: name)?.size ?? PictureSize(width: 0, height: 0) }
 
-    /// Shows `drawing`, moved by `origin`, on a root window of size `screen`.
+    /// Shows `drawing`, moved by `origin`, on a root window of size `screen`. The caller flushes the connection.
     func show(_ drawing: PointingDrawing, at origin: (x: Int, y: Int), on screen: PictureSize) {
         // A window as large as the screen may be taken for a full-screen one, which compositing managers treat apart.
         let wanted = PictureSize(width: max(1, screen.width - 1), height: screen.height)
@@ -94,7 +94,6 @@ final class OverlayWindow {
             draw([label.area], label.background, origin)
             draw(label, at: origin)
         }
-        xcb_flush(connection.handle)
     }
 
     /// Takes the window off the screen.

@@ -27,8 +27,10 @@ struct PointingDrawing {
     private static let lineWidth = 4
     /// The distance between a dot's middle and its name.
     private static let labelOffset = (x: 8, y: 10)
-    /// The maximum number of rectangles, so that they fit into one request.
+    /// The maximum number of rectangles, so that they fit into one request, and how many of them lines may have. The
+    /// rest is enough for the dots and names of all viewers that ``PointingMarks`` has.
     private static let maxRectangles = 8000
+    private static let maxLineRectangles = 6000
 
     /// Draws what is shown in an area of `size`. `labelSize` is the size of a name with its margins.
     init(
@@ -43,10 +45,17 @@ struct PointingDrawing {
             left -= fill.rectangles.count
             if !fill.rectangles.isEmpty { fills.append(fill) }
         }
+        // A line may lead from corner to corner hundreds of times, and must not use up what others draw with.
+        let share = Self.maxLineRectangles / max(1, shown.count { !$0.lines.isEmpty })
         for viewer in shown {
             let color = Self.dotColor(of: viewer.name)
+            var rest = share
             // If there are too many, the oldest parts are left out.
-            for line in viewer.lines.reversed() { add(Self.stroke(line).reversed(), color) }
+            for line in viewer.lines.reversed() where rest > 0 {
+                let stroke = Self.stroke(line, limit: rest)
+                rest -= stroke.count
+                add(stroke, color)
+            }
         }
         for viewer in shown {
             if let dot = viewer.dot {
@@ -84,16 +93,21 @@ struct PointingDrawing {
         }
     }
 
-    private static func stroke(_ line: [PointingMarks.Place]) -> [PixelRectangle] {
+    /// The squares that a line is drawn with, the newest first; at most `limit`.
+    private static func stroke(_ line: [PointingMarks.Place], limit: Int) -> [PixelRectangle] {
         func stamp(_ x: Int, _ y: Int) -> PixelRectangle {
             PixelRectangle(x: x - lineWidth / 2, y: y - lineWidth / 2, width: lineWidth, height: lineWidth)
         }
-        guard let first = line.first else { return [] }
-        var stamps = [stamp(first.x, first.y)]
-        for (start, end) in zip(line, line.dropFirst()) {
-            let (dx, dy) = (end.x - start.x, end.y - start.y)
+        guard var place = line.last, limit > 0 else { return [] }
+        var stamps = [stamp(place.x, place.y)]
+        for next in line.dropLast().reversed() {
+            let (dx, dy) = (next.x - place.x, next.y - place.y)
             let steps = max(1, (max(abs(dx), abs(dy)) + 1) / 2)
-            for step in 1...steps { stamps.append(stamp(start.x + dx * step / steps, start.y + dy * step / steps)) }
+            for step in 1...steps {
+                if stamps.count >= limit { return stamps }
+                stamps.append(stamp(place.x + dx * step / steps, place.y + dy * step / steps))
+            }
+            place = next
         }
         return stamps
     }

@@ -66,7 +66,8 @@ final class PointingOverlay {
         return PointingDrawing(marks.shown(at: now), in: size) { window.labelSize($0) }
     }
 
-    /// Shows what `drawing` returned, with the captured area at `origin` on a root window of size `screen`.
+    /// Shows what `drawing` returned, with the captured area at `origin` on a root window of size `screen`. The caller
+    /// flushes the connection.
     func show(_ drawing: PointingDrawing, at origin: (x: Int, y: Int), on screen: PictureSize, _ now: MonotonicTime) {
         window?.show(drawing, at: origin, on: screen)
         isDrawn = !drawing.rectangles.isEmpty || !marks.isEmpty

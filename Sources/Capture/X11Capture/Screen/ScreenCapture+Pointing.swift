@@ -38,6 +38,7 @@ extension ScreenCapture {
                 try drawInPictures(place, now)
             } else if let drawing = try overlay.drawing(now, in: size) {
                 overlay.show(drawing, at: try windowOrigin(place), on: try connection.rootSize(), now)
+                xcb_flush(connection.handle)
             }
         }
         overlay.unmapIfUnused()
@@ -60,11 +61,9 @@ extension ScreenCapture {
         let asked = tracker?.sendRequest()
         overlay.show(drawing, at: origin, on: place.extent.size, now)
         tracker?.discard()
-        if tracker != nil {
-            xcb_ungrab_server(connection.handle)
-            // No program can draw until this has arrived, and the next request may be far away.
-            xcb_flush(connection.handle)
-        }
+        if tracker != nil { xcb_ungrab_server(connection.handle) }
+        // Not sooner: no program can draw until the server has the end of the grab.
+        xcb_flush(connection.handle)
         if let asked {
             var drawn: [PixelRectangle] = []
             try connection.receiveReply(asked, movedBy: (-place.origin.x, -place.origin.y), into: &drawn)
@@ -110,14 +109,18 @@ extension ScreenCapture {
         if areas.isEmpty { return [:] }
         let origin = (x: place.area.x, y: place.area.y)
         let format = tracked.layout.format
-        let parts = DamagedArea(areas.values.map { $0.moved(x: -origin.x, y: -origin.y) }, in: size)
+        // By rows: of many areas, neighbours in the list are read together.
+        let sorted = areas.values.sorted { ($0.y, $0.x) < ($1.y, $1.x) }
+        let parts = DamagedArea(sorted.map { $0.moved(x: -origin.x, y: -origin.y) }, in: size)
         var pixels = areas.mapValues { area in
             CoveredTiles.Pixels(
                 area: area, bytes: [UInt8](repeating: 0, count: area.width * area.height * format.bytesPerPixel))
         }
         let isComplete = try completes { () throws(X11CaptureError) in
             try grabber.grab(parts.rectangles, of: place, tracked.layout) { grabbed in
-                for tile in areas.keys { pixels[tile]?.add(grabbed, at: origin, format) }
+                for tile in CoveredTiles.tiles(under: [grabbed.rectangle.moved(x: origin.x, y: origin.y)]) {
+                    pixels[tile]?.add(grabbed, at: origin, format)
+                }
             }
         }
         return isComplete ? pixels : nil
