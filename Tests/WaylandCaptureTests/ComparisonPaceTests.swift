@@ -19,13 +19,16 @@ struct ComparisonPaceTests {
         #expect(pace.due(time(500)) == time(500))
     }
 
-    @Test("while pictures follow each other without a change, each waits 100 ms for the next, and a change ends that")
-    func waits() {
+    @Test(
+        "while pictures follow each other without a change, each waits 100 ms for the next, and a change ends that",
+        arguments: [17, 33, 67] as [Int64])
+    func waits(interval: Int64) {
         var pace = ComparisonPace()
         #expect(pace.due(time(0)) == time(0))
-        for step: Int64 in stride(from: 17, to: 500, by: 17) { #expect(pace.due(time(step)) == time(step + 100)) }
+        let steps = stride(from: interval, to: 500, by: Int64.Stride(interval))
+        for step in steps { #expect(pace.due(time(step)) == time(step + 100)) }
         // The last one's time has come.
-        #expect(pace.due(time(593)) == time(593))
+        #expect(pace.due(time(600)) == time(600))
         #expect(pace.due(time(610)) == time(710))
         pace.foundChange(at: time(610))
         #expect(pace.due(time(627)) == time(627))
