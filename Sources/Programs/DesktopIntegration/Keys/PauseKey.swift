@@ -58,23 +58,27 @@ final class PauseKey {
     /// - Throws: ``Problem`` if the key can't be used any longer.
     func handleEvents() throws(Problem) -> Int {
         var (presses, isRemapped) = (0, false)
-        while let event = xcb_poll_for_event(connection) {
-            defer { free(event) }
-            let bytes = UnsafeRawPointer(event)
-            // With the highest bit, another program has made the event up.
-            switch Int32(event.pointee.response_type) {
-            case XCB_KEY_PRESS:
-                if bytes.loadUnaligned(as: xcb_key_press_event_t.self).time != released { presses += 1 }
-                released = nil
-            case XCB_KEY_RELEASE: released = bytes.loadUnaligned(as: xcb_key_release_event_t.self).time
-            case XCB_MAPPING_NOTIFY:
-                let request = bytes.loadUnaligned(as: xcb_mapping_notify_event_t.self).request
-                if request != UInt8(XCB_MAPPING_POINTER.rawValue) { isRemapped = true }
-            default: break
+        repeat {
+            isRemapped = false
+            while let event = xcb_poll_for_event(connection) {
+                defer { free(event) }
+                let bytes = UnsafeRawPointer(event)
+                // With the highest bit, another program has made the event up.
+                switch Int32(event.pointee.response_type) {
+                case XCB_KEY_PRESS:
+                    if bytes.loadUnaligned(as: xcb_key_press_event_t.self).time != released { presses += 1 }
+                    released = nil
+                case XCB_KEY_RELEASE: released = bytes.loadUnaligned(as: xcb_key_release_event_t.self).time
+                case XCB_MAPPING_NOTIFY:
+                    let request = bytes.loadUnaligned(as: xcb_mapping_notify_event_t.self).request
+                    if request != UInt8(XCB_MAPPING_POINTER.rawValue) { isRemapped = true }
+                default: break
+                }
             }
-        }
-        guard xcb_connection_has_error(connection) == 0 else { throw .noDisplay }
-        if isRemapped { try grab() }
+            guard xcb_connection_has_error(connection) == 0 else { throw .noDisplay }
+            // Events that arrive with the answers don't make the descriptor readable, so they are handled now.
+            if isRemapped { try grab() }
+        } while isRemapped
         return presses
     }
 
