@@ -13,6 +13,9 @@ final class SharersDesktop {
 
     deinit { notificationServer?.stop(within: .seconds(2)) }
 
+    /// Ends the bus, as a logout does.
+    func endBus() { daemon.close() }
+
     /// Starts the tray, a client that is written only from the specifications.
     func startTray() throws -> PythonClient {
         let tray = try PythonClient("tray", in: .debian, [], environment: ["DBUS_SESSION_BUS_ADDRESS": daemon.address])

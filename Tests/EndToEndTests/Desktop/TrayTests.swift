@@ -115,6 +115,17 @@ extension EndToEnd {
             #expect(desktop.host.stop() == .exited(0))
         }
 
+        @Test("a session bus that ends takes icon and notifications with it, and sharing continues")
+        func busEnds() throws {
+            let tray = try bus.startTray()
+            let desktop = try bus.share(["--notify"])
+            _ = try item(of: tray) { $0.title == "Screen sharing: live" }
+            bus.endBus()
+            try desktop.host.waitForLog("(the session bus has ended the connection)")
+            #expect(try status(of: desktop).hasPrefix("live; "))
+            #expect(desktop.host.stop() == .exited(0))
+        }
+
         @Test("without a session bus, a share has no icon, and says nothing about that")
         func withoutBus() throws {
             let desktop = try SharedDesktop(
