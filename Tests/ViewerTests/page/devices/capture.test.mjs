@@ -184,6 +184,22 @@ test("of two choices the later one counts, and no track stays open", async () =>
   assert.equal(devices.memory.camera, "c");
 });
 
+test("a device that can't be sent doesn't keep the former one open", async () => {
+  const devices = new FakeDevices(camera("a"), camera("b"), microphone("m"));
+  const capture = new Capture(ASKED, {
+    onChange() {},
+    onTrack: async (_, track) => {
+      if (track.device.deviceId === "b") throw new Error("no session");
+    },
+    onEnded() {},
+  });
+  await capture.open();
+  await assert.rejects(capture.choose("video", "b"), /no session/);
+  assert.deepEqual(devices.live.map(({ device }) => device.deviceId), ["m", "b"]);
+  capture.close();
+  assert.deepEqual(devices.live, []);
+});
+
 test("the side of a camera is known by its properties, or else by its name", () => {
   assert.equal(facingOf(camera("x", "environment")), "environment");
   const named = (label) => facingOf({ label });

@@ -196,8 +196,12 @@ export class Capture {
     const former = this.tracks[kind];
     this.tracks[kind] = track;
     if (track) this.#follow(kind, track);
-    await this.#handlers.onTrack(kind, track);
-    if (former) release(former);
+    try {
+      await this.#handlers.onTrack(kind, track);
+    } finally {
+      // Whatever happens to the new one: nothing else releases this one.
+      if (former) release(former);
+    }
   }
 
   async #list() {

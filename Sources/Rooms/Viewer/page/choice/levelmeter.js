@@ -24,17 +24,27 @@ export class LevelMeter {
     this.#context = null;
     this.#onLevel(0);
     if (!track || typeof AudioContext !== "function") return;
-    const context = new AudioContext();
-    const analyser = context.createAnalyser();
-    context.createMediaStreamSource(new MediaStream([track])).connect(analyser);
+    const analyser = this.#listen(track);
+    if (!analyser) return;
     const samples = new Float32Array(analyser.fftSize);
     const draw = () => {
       analyser.getFloatTimeDomainData(samples);
       this.#onLevel(levelOf(samples));
       this.#frame = requestAnimationFrame(draw);
     };
-    this.#context = context;
     draw();
+  }
+
+  /** Returns null if the browser can't measure it, for example at another rate than the microphone's. */
+  #listen(track) {
+    try {
+      this.#context = new AudioContext();
+      const analyser = this.#context.createAnalyser();
+      this.#context.createMediaStreamSource(new MediaStream([track])).connect(analyser);
+      return analyser;
+    } catch {
+      return null;
+    }
   }
 }
 
