@@ -3,66 +3,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { FakeElement } from "../fakes/fakeelement.mjs";
-import { camera, FakeDevices, microphone, settled, speaker } from "../fakes/devices.mjs";
-import { DeviceChoice, SpeakerChoice } from "../../../../Sources/Rooms/Viewer/page/choice/choice.js";
-import { canChooseSpeaker, hasSpeakers, playOnChosen } from "../../../../Sources/Rooms/Viewer/page/choice/output.js";
+import { camera, FakeDevices, microphone, settled } from "../fakes/devices.mjs";
+import { choose, FakeContext } from "../fakes/choosing.mjs";
 import { levelOf } from "../../../../Sources/Rooms/Viewer/page/choice/levelmeter.js";
-
-const ASKED = { width: 1280, height: 720, frameRate: 30 };
-
-FakeElement.prototype.play = async () => {};
-document.head = new FakeElement("head");
-document.querySelectorAll = () => [];
-
-/** Finds what has this id in `root`. */
-function find(root, id) {
-  if (root.getAttribute("id") === id) return root;
-  for (const child of root.children.filter((one) => one instanceof FakeElement)) {
-    const found = find(child, id);
-    if (found) return found;
-  }
-  return null;
-}
-document.getElementById = (id) => find(document.head, id);
-
-/** An audio context whose microphone is at half its level. */
-class FakeContext {
-  static open = 0;
-
-  constructor() {
-    FakeContext.open += 1;
-  }
-
-  createAnalyser() {
-    return { fftSize: 4, getFloatTimeDomainData: (samples) => samples.fill(0.5) };
-  }
-
-  createMediaStreamSource() {
-    return { connect() {} };
-  }
-
-  async close() {
-    FakeContext.open -= 1;
-  }
-}
-globalThis.AudioContext = FakeContext;
-globalThis.requestAnimationFrame = () => 1;
-globalThis.cancelAnimationFrame = () => {};
-
-/** Opens the panel of a share. */
-async function choose() {
-  const place = new FakeElement("div");
-  const told = [];
-  const choice = new DeviceChoice(place, ASKED, {
-    onTrack: async (kind, track) => told.push([kind, track?.device.deviceId ?? null]),
-    onEnded: () => told.push("ended"),
-  });
-  const stream = choice.choose();
-  stream.catch(() => {});
-  await settled();
-  return { place, told, choice, stream, part: (id) => find(place, `choice-${id}`) };
-}
 
 test("the user sees what would be shared, mirrored and muted, and starts", async () => {
   const devices = new FakeDevices(camera("a"), camera("b"), microphone("m"));
@@ -104,6 +47,22 @@ test("a live share keeps its panel closed until it is opened, and changes device
   assert.equal(FakeContext.open, 0);
   choice.close();
   assert.deepEqual(devices.live, []);
+});
+
+test("a level that can't be measured keeps no device open, and the microphone can still be exchanged", async () => {
+  const devices = new FakeDevices(camera("a"), microphone("m"), microphone("n"));
+  FakeContext.isUnfit = true;
+  const { part, choice, stream } = await choose();
+  part("microphone").value = "n";
+  part("microphone").dispatchEvent(new Event("change"));
+  await settled();
+  assert.deepEqual(devices.live.map(({ device }) => device.deviceId), ["a", "n"]);
+  assert.equal(part("level").value, 0);
+  part("start").click();
+  assert.equal((await stream).getTracks().length, 2);
+  choice.close();
+  assert.ok(devices.live.length === 0 && FakeContext.open === 0);
+  FakeContext.isUnfit = false;
 });
 
 test("Cancel releases all devices, also those that the browser still asks for", async () => {
@@ -155,73 +114,6 @@ test("front and back camera are a switch only where there are both, and the back
   await settled();
   assert.ok(part("flip").checked && part("video").className === "");
   choice.close();
-});
-
-test("a speaker is offered where the browser can change it, and the choice is played on", async () => {
-  const devices = new FakeDevices(camera("a"), microphone("m"), speaker("default"), speaker("s"), speaker("t"));
-  delete globalThis.HTMLMediaElement;
-  assert.ok(!canChooseSpeaker());
-  const without = await choose();
-  assert.ok(without.part("speaker").parentElement.hidden);
-  without.choice.close();
-  globalThis.HTMLMediaElement = class {
-    setSinkId() {}
-  };
-  const media = { sinkId: "", async setSinkId(id) { this.sinkId = id; } };
-  document.querySelectorAll = () => [media];
-  const { part, choice } = await choose();
-  const list = part("speaker");
-  assert.ok(!list.parentElement.hidden);
-  assert.deepEqual(list.children.map((one) => one.getAttribute("value")), ["", "s", "t"]);
-  list.value = "t";
-  list.dispatchEvent(new Event("change"));
-  await settled();
-  assert.deepEqual([media.sinkId, list.value, devices.memory], ["t", "t", { speaker: "t" }]);
-  choice.close();
-  document.querySelectorAll = () => [];
-});
-
-test("a chosen speaker that is gone gives way to the default one, and a player without the choice plays on", async () => {
-  const devices = new FakeDevices(speaker("s"));
-  devices.memory = { speaker: "gone" };
-  const told = [];
-  const media = {
-    sinkId: "gone",
-    async setSinkId(id) {
-      told.push(id);
-      if (id === "gone") throw new DOMException("", "NotFoundError");
-    },
-  };
-  await playOnChosen(media);
-  assert.deepEqual(told, ["gone", ""]);
-  await playOnChosen({});
-  devices.memory = {};
-  await playOnChosen({ sinkId: "", setSinkId: () => assert.fail() });
-});
-
-test("a viewer chooses among several speakers, if the browser names them", async () => {
-  const devices = new FakeDevices(speaker("default"), speaker("s"), speaker("t"));
-  assert.equal(await hasSpeakers(), false, "not allowed yet");
-  devices.isAllowed = true;
-  assert.equal(await hasSpeakers(), true);
-  devices.unplug("t");
-  assert.equal(await hasSpeakers(), false, "the default one is the only one");
-  const people = new FakeElement("section");
-  const panels = [];
-  people.after = (panel) => panels.push(panel);
-  const getElementById = document.getElementById;
-  document.getElementById = (id) => (id === "people" ? people : getElementById(id));
-  document.addEventListener = () => {};
-  document.dispatchEvent = () => {};
-  const choice = new SpeakerChoice();
-  await choice.toggle();
-  const list = find(panels[0], "speaker-choice");
-  assert.ok(!panels[0].hidden && list.children.length === 2 && document.activeElement === list);
-  list.value = "s";
-  list.dispatchEvent(new Event("change"));
-  assert.deepEqual(devices.memory, { speaker: "s" });
-  await choice.toggle();
-  assert.ok(panels[0].hidden);
 });
 
 test("the level is shown in decibels", () => {

@@ -112,29 +112,38 @@ export class DeviceChoice {
 /** The panel in which a viewer chooses the speaker. */
 export class SpeakerChoice {
   #panel;
+  /** What had the focus before. */
+  #opener = null;
   #list = new DeviceList("speaker-choice", words.speaker, (id) => chooseSpeaker(id));
 
   constructor() {
     addStyle();
     const close = element("button", "secondary", { type: "button" }, words.close);
-    close.addEventListener("click", () => this.#close());
+    close.addEventListener("click", () => this.#leave());
     this.#panel = element("section", "panel device-choice", { id: "speakers", "aria-label": words.speaker },
       this.#list.root, close);
     this.#panel.hidden = true;
     document.getElementById("people").after(this.#panel);
-    onEscape(this.#panel, () => this.#close());
+    onEscape(this.#panel, () => this.#leave());
     onOtherOpened(this.#panel, () => this.#close());
   }
 
   /** Opens the panel, or closes it. */
   async toggle() {
-    if (!this.#panel.hidden) return this.#close();
-    const all = await navigator.mediaDevices.enumerateDevices();
+    if (!this.#panel.hidden) return this.#leave();
+    this.#opener = document.activeElement;
+    const all = await navigator.mediaDevices.enumerateDevices().catch(() => []);
     const speakers = all.filter(({ kind, deviceId }) => kind === "audiooutput" && deviceId);
     this.#list.draw(withDefault(speakers), recallDevices().speaker ?? "");
     this.#panel.hidden = false;
     opened(this.#panel);
     this.#list.focus();
+  }
+
+  /** The focus goes back to where it was. */
+  #leave() {
+    this.#close();
+    this.#opener?.focus();
   }
 
   #close() {

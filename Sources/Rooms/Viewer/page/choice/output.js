@@ -29,8 +29,12 @@ export const playOnChosen = async (media) => {
   }
 };
 
-/** Keeps the choice of the speaker with this id, and plays all that the page shows on it. */
+/**
+ * Keeps the choice of the speaker with this id, and plays all that the page plays on it. What plays without an element
+ * gets the event "speakerchosen" of the document.
+ */
 export function chooseSpeaker(id) {
   keepDevices({ speaker: id || undefined });
   for (const media of document.querySelectorAll("video, audio")) playOnChosen(media);
+  document.dispatchEvent(new CustomEvent("speakerchosen"));
 }

@@ -16,11 +16,13 @@ export class Speaker {
   #gain = this.context.createGain();
   #last = new Float32Array(this.input.fftSize);
   #timer;
+  #turn = () => playOnChosen(this.context);
 
   /** `onRefused()` is called if the browser doesn't play without a click. */
   constructor(volume, onRefused) {
     this.#gain.gain.value = volume;
-    playOnChosen(this.context);
+    this.#turn();
+    document.addEventListener("speakerchosen", this.#turn);
     this.input.connect(this.#gain).connect(this.context.destination);
     // A call, or another device, may stop it at any time.
     this.context.addEventListener("statechange", () => this.#resume());
@@ -53,6 +55,7 @@ export class Speaker {
 
   close() {
     clearTimeout(this.#timer);
+    document.removeEventListener("speakerchosen", this.#turn);
     this.context.close().catch(() => {});
   }
 
