@@ -60,9 +60,32 @@ struct WindowTests {
         keys.layout = 1
         #expect(keys.action(of: 33) == nil)
         #expect(keys.action(of: 1) == .leaveFullScreen)
-        #expect(WaylandKeys(file, 0) == nil)
+        #expect(WaylandKeys(file, 0) == nil && WaylandKeys(file, Int(UInt32.max)) == nil && WaylandKeys(-1, 40) == nil)
         // Without an end, it isn't a keymap.
         #expect(WaylandKeys(file, 40) == nil)
+    }
+
+    @Test("a keymap that is shorter than the compositor says is read to its end")
+    func shortKeymap() throws {
+        let text = """
+            xkb_keymap {
+            xkb_keycodes { minimum = 8; maximum = 255; <F> = 41; };
+            xkb_types { };
+            xkb_compatibility { };
+            xkb_symbols { key <F> { [ f ] }; };
+            };
+            """
+        // Whole pages without a zero: memory behind them can't be read.
+        let count = 16_384
+        let bytes = Array(text.utf8) + [UInt8](repeating: 0x20, count: count - text.utf8.count)
+        let (base, file) = try #require(mappedFile(of: count))
+        defer {
+            munmap(base, count)
+            close(file)
+        }
+        base.copyMemory(from: bytes, byteCount: count)
+        let keys = try #require(WaylandKeys(file, 2 * count))
+        #expect(keys.action(of: 33) == .toggleFullScreen)
     }
 
     @Test("a picture is fitted into the window, or shown in its own size")
