@@ -66,6 +66,37 @@ extension EndToEndInBrowser {
             try expectNothingBroken(on: page, "sound that is muted")
         }
 
+        @Test(
+            "no rule is broken while devices are chosen, light and dark, and a phone's screen has room for the choice",
+            .timeLimit(.minutes(5)))
+        func devices() throws {
+            let room = try PublishedRoom()
+            let presenter = try PresentingPage(room, cameras: 2)
+            let page = presenter.page
+            try presenter.press("camera")
+            try page.waitUntil("document.getElementById('choice-start')?.disabled === false")
+            try page.evaluate(AccessibilityRules.script() + "; 0")
+            try expectNothingBroken(on: page, "devices")
+            try page.send(
+                "Emulation.setDeviceMetricsOverride",
+                ["width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": true])
+            try page.waitUntil("innerWidth === 390")
+            let isInside = """
+                ((panel) => {
+                  const { left, right, top, bottom } = panel.getBoundingClientRect();
+                  return left >= 0 && right <= innerWidth && top >= 0 && bottom <= innerHeight
+                    && panel.scrollWidth <= panel.clientWidth && document.documentElement.scrollWidth <= innerWidth;
+                })(document.getElementById('presenting'))
+                """
+            #expect(try page.evaluate(isInside) == true)
+            try expectNothingBroken(on: page, "devices on a phone")
+            try presenter.start()
+            _ = try presenter.waitUntilLive("camera")
+            try page.evaluate("document.getElementById('choice-change').click()")
+            #expect(try page.evaluate(isInside) == true)
+            try expectNothingBroken(on: page, "devices of a share")
+        }
+
         private func look(at link: String, when condition: String, on page: Page, _ axe: String, _ what: String) throws
         {
             // Only a new document forgets the previous one.

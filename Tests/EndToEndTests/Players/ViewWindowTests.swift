@@ -34,6 +34,20 @@ extension EndToEnd {
             #expect(viewer.child.wait(within: .seconds(30)) == .exited(0))
         }
 
+        @Test("an X server that ends is the reason of exit code 69")
+        func lost() throws {
+            let desktop = try SharedDesktop()
+            defer { desktop.stop() }
+            let other = try VirtualScreen(Self.size)
+            let viewer = try RunningProgram(
+                "screenrelay", ["view", "--display", other.name, "--stats", "text", desktop.link])
+            try eventually("a frame", holds: { viewer.output.contains(" fps, ") })
+            other.close()
+            #expect(viewer.child.wait(within: .seconds(30)) == .exited(69))
+            viewer.child.errorOutput?.waitForEnd(within: .seconds(2))
+            #expect(viewer.log.contains("the connection to the X server was lost"), "\(viewer.log)")
+        }
+
         /// The screen's content, if it is the whole scene, at any scale.
         private func patches(on client: DisplayClient, _ size: PictureSize) -> ScenePicture? {
             let seen = client.pixels(of: size).flatMap {
