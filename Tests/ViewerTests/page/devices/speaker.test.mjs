@@ -6,6 +6,8 @@ import test from "node:test";
 import { FakeElement } from "../fakes/fakeelement.mjs";
 import { camera, FakeDevices, microphone, settled, speaker } from "../fakes/devices.mjs";
 import { choose, events, find } from "../fakes/choosing.mjs";
+import { element, iconButton, relabel, setText } from "../../../../Sources/Rooms/Viewer/page/element.js";
+import { Sound } from "../../../../Sources/Rooms/Viewer/page/sound/sound.js";
 import { SpeakerChoice } from "../../../../Sources/Rooms/Viewer/page/choice/choice.js";
 import { canChooseSpeaker, hasSpeakers, playOnChosen } from "../../../../Sources/Rooms/Viewer/page/choice/output.js";
 import { Speaker } from "../../../../Sources/Rooms/Viewer/page/fallback/speaker.js";
@@ -103,4 +105,47 @@ test("sound that comes over the WebSocket is played on the chosen speaker, and o
   part("speaker").dispatchEvent(new Event("change"));
   assert.equal(sound.context.sinkId, "t", "it is closed");
   choice.close();
+});
+
+test("a page that watches has a button for the choice once the browser lists several speakers", async () => {
+  const devices = new FakeDevices(speaker("default"), speaker("s"), speaker("t"));
+  globalThis.HTMLMediaElement = class {
+    setSinkId() {}
+  };
+  globalThis.MutationObserver = class {
+    observe() {}
+  };
+  const controls = [];
+  const beside = { after() {}, before: (one) => controls.push(one), classList: { contains: () => true } };
+  const getElementById = document.getElementById;
+  document.getElementById = () => beside;
+  globalThis.getComputedStyle = () => ({ opacity: "0" });
+  FakeElement.prototype.querySelector = () => new FakeElement("path");
+  const create = document.createElement;
+  document.createElement = (name) => Object.assign(create(name), { style: { setProperty() {} } });
+  const told = [];
+  const choice = async () => ({ SpeakerChoice: class { toggle() { told.push("toggled"); } } });
+  const video = Object.assign(new EventTarget(), {
+    sinkId: "", muted: true, volume: 1, async setSinkId(id) { this.sinkId = id; },
+  });
+  devices.memory = { speaker: "t" };
+  new Sound({
+    viewer: Object.assign(new EventTarget(), { sound: "none", phase: "playing", reception: null }), stage: {}, video,
+    keys: { add() {} }, language: "en", choice, element, iconButton, relabel, setText,
+  });
+  await settled();
+  const button = controls[0].children.find(({ id }) => id === "speaker-device");
+  assert.ok(button.hidden, "the page may not listen");
+  assert.equal(video.sinkId, "t");
+  devices.isAllowed = true;
+  devices.plug(speaker("u"));
+  await settled();
+  assert.ok(!button.hidden);
+  button.click();
+  await settled();
+  assert.deepEqual(told, ["toggled"]);
+  for (const one of ["t", "u"]) devices.unplug(one);
+  await settled();
+  assert.ok(button.hidden);
+  Object.assign(document, { getElementById, createElement: create });
 });
