@@ -84,7 +84,7 @@ function present(context, load = async () => ({ DeviceChoice: FakeChoice })) {
   const turns = {
     own: "owner", end: NaN, members: [], mayPresent: true, requests: 0, camera: { width: 640, height: 360, frameRate: 15 },
   };
-  return { presenting: new Presenting(viewer, turns, load), devices, endings, places };
+  return { presenting: new Presenting(viewer, turns, load), devices, endings, places, viewer };
 }
 
 /** Starts a share with the tracks of these constraints. */
@@ -175,4 +175,32 @@ test("why a camera isn't shared is told, also if the host can't be reached for t
   const { presenting: cut } = present(context, async () => { throw new TypeError("offline"); });
   await cut.start("camera");
   assert.deepEqual(cut.facts.problems, ["unloaded"]);
+});
+
+test("after the host's share has ended, the button stays until the user has stopped what is shared", async (context) => {
+  const { presenting, devices, places, viewer } = present(context);
+  const { choice, stream } = await begin(presenting, devices, { video: {}, audio: {} });
+  const button = places.get("meeting-controls").children.find((one) => one.id === "present");
+  Object.assign(viewer, { isOver: true, phase: "ended", visit: null });
+  viewer.dispatchEvent(new Event("change"));
+  assert.ok(!button.hidden && presenting.facts.camera === "live" && !choice.isClosed);
+  await presenting.start("screen");
+  assert.equal(presenting.facts.screen, undefined, "nothing else is begun");
+  await presenting.stop("camera");
+  assert.ok(button.hidden && stream.getTracks().every(({ readyState }) => readyState === "ended"));
+  Object.assign(viewer, { isOver: false, phase: "connecting", visit: "w" });
+  viewer.dispatchEvent(new Event("_peers"));
+  assert.ok(!button.hidden);
+});
+
+test("a choice of devices that is open when the host's share ends is cancelled", async (context) => {
+  const { presenting, places, viewer } = present(context);
+  presenting.start("camera");
+  await settled();
+  Object.assign(viewer, { isOver: true, phase: "ended" });
+  viewer.dispatchEvent(new Event("change"));
+  await settled();
+  assert.ok(FakeChoice.last.isClosed && presenting.facts.camera === undefined);
+  const button = places.get("meeting-controls").children.find((one) => one.id === "present");
+  assert.ok(button.hidden);
 });

@@ -58,6 +58,8 @@ export class Presenting {
   #shares = new Map();
   /** The problem with a kind: a key of `words.problems`. */
   #problems = new Map();
+  /** Whether the host's share has ended, or we may not be in the room, and it hasn't let us in again. */
+  #isOver;
   // The tracks have the same names again if the user shares again, so that viewers stay with them.
   #mark = takeMark();
 
@@ -80,7 +82,7 @@ export class Presenting {
       this.#stopAll("closed");
       leaveMark(this.#mark);
     });
-    this.#view.available(!viewer.isOver && turns.own !== null);
+    this.#isOver = viewer.isOver;
     this.#draw();
   }
 
@@ -96,7 +98,7 @@ export class Presenting {
 
   /** Asks the user for a screen ("screen") or for camera and microphone ("camera"), and sends what the user chooses. */
   async start(kind) {
-    if (this.#shares.has(kind) || lackOf(kind) || !this.#turns.mayPresent) return;
+    if (this.#shares.has(kind) || lackOf(kind) || this.#isOver || !this.#turns.mayPresent) return;
     const share = {
       kind, state: "opening", choice: null, stream: null, publication: null, visit: null, timer: null, wait: FIRST_WAIT,
     };
@@ -228,7 +230,7 @@ export class Presenting {
 
   /** The host has let us in, or another connection goes on with our visit. */
   async #entered() {
-    this.#view.available(this.#turns.own !== null);
+    this.#isOver = false;
     this.#draw();
     for (const share of this.#shares.values()) {
       if (!this.#turns.mayPresent) this.stop(share.kind);
@@ -242,7 +244,6 @@ export class Presenting {
   /** Our turn has changed. If it is over, the host has ended what we have shared. */
   #turned() {
     if (!this.#turns.mayPresent) this.#stopAll(null);
-    this.#view.available(this.#turns.own !== null);
     this.#draw();
     if (this.#turns.own === "granted") this.#view.open();
   }
@@ -262,10 +263,12 @@ export class Presenting {
   #follow() {
     const { isOver, phase } = this.#viewer;
     if (!isOver) return;
-    this.#view.available(false);
-    // An ended share may begin again, and the user's shares are then sent again.
-    if (phase === "ended") return;
-    this.#stopAll("stopped");
+    // An ended share may begin again, and the user's shares are then sent again. Until then the user can stop them.
+    if (phase !== "ended") this.#stopAll("stopped");
+    if (this.#isOver) return;
+    this.#isOver = true;
+    for (const { kind, stream } of this.#shares.values()) if (!stream) this.stop(kind);
+    this.#draw();
   }
 
   /** Sets the content hint of the screen's video. */
@@ -277,7 +280,8 @@ export class Presenting {
   #draw() {
     const states = Object.fromEntries([...this.#shares].map(([kind, { state }]) => [kind, state]));
     const lacks = new Map(KINDS.map((kind) => [kind, lackOf(kind)]));
-    this.#view.draw(states, this.#problems, lacks, this.#turns);
+    this.#view.draw(states, this.#problems, lacks, this.#turns, this.#isOver);
+    this.#view.available(this.#shares.size > 0 || (!this.#isOver && this.#turns.own !== null));
     this.#viewer.tell("tracks", this.#viewer.tracks.all);
   }
 }

@@ -66,17 +66,19 @@ export class PresentView {
     return this.#motion.checked;
   }
 
-  /** Sets whether the user may present or ask for that. */
+  /** Sets whether the user may present or ask for that, or shares something and can stop it. */
   available(isAvailable) {
+    if (this.#button.hidden === !isAvailable) return;
     this.#button.hidden = !isAvailable;
     if (!isAvailable) this.#open(false);
   }
 
   /**
    * `states`: by kind, "opening" (the browser asks the user), "choosing" (so does the panel in `place`), "connecting"
-   * or "live"; `problems` and `lacks`: by kind, a key of `words.problems`; `turns`: a `Turns`.
+   * or "live"; `problems` and `lacks`: by kind, a key of `words.problems`; `turns`: a `Turns`;
+   * `isOver`: whether only what is shared can be stopped.
    */
-  draw(states, problems, lacks, turns) {
+  draw(states, problems, lacks, turns, isOver) {
     for (const kind of KINDS) {
       const state = states[kind];
       const lack = lacks.get(kind);
@@ -85,7 +87,7 @@ export class PresentView {
       // What has the focus is about to vanish.
       if (kind === "camera" && !state && this.place.contains(document.activeElement)) turn.focus();
       setText(turn, state ? words.stop[kind] : words.start[kind]);
-      turn.disabled = !state && Boolean(lack);
+      turn.disabled = !state && (isOver || Boolean(lack));
       turn.classList.toggle("on", Boolean(state));
       const text = state ? words.states[state] ?? "" : words.problems[problems.get(kind) ?? lack] ?? "";
       const note = this.#notes.get(kind);
