@@ -91,6 +91,30 @@ test("why nothing can be opened is thrown, and a refusal isn't asked again", asy
   assert.deepEqual(devices.live, []);
 });
 
+test("with a blocked microphone the camera is shared alone, and the panel says so", async () => {
+  const states = [
+    { camera: "granted", microphone: "denied" }, { camera: "prompt", microphone: "denied" },
+    { camera: "granted", microphone: "prompt" }, null,
+  ];
+  for (const permissions of states) {
+    const devices = new FakeDevices(camera("a"), camera("b"), microphone("m"));
+    Object.assign(devices, { permissions, blocked: new Set(["audio"]), memory: { camera: "b", microphone: "m" } });
+    const { capture } = await open();
+    assert.deepEqual([used(capture), capture.note], [["b", undefined], "refused-audio"]);
+    assert.deepEqual(devices.requests.map((wanted) => Object.keys(wanted)), [["video", "audio"], ["video"]]);
+  }
+});
+
+test("a user who has blocked both, or closed the browser's question, isn't asked for the camera alone", async () => {
+  const states = [{ camera: "denied", microphone: "denied" }, { camera: "prompt", microphone: "prompt" }];
+  for (const permissions of states) {
+    const devices = new FakeDevices(camera("a"), microphone("m"));
+    Object.assign(devices, { permissions, blocked: new Set(["video", "audio"]) });
+    await assert.rejects(open(), { name: "NotAllowedError" });
+    assert.equal(devices.requests.length, 1);
+  }
+});
+
 test("if the default camera is in use, another one is opened", async () => {
   const devices = new FakeDevices(camera("a"), camera("b"), microphone("m"));
   devices.isAllowed = true;
@@ -217,5 +241,6 @@ test("each note is there in both languages, and the Chinese texts have no Englis
   const texts = [...Object.values(choiceWords.zh), ...Object.values(choiceWords.zh.notes)];
   for (const text of texts.filter((one) => typeof one === "string")) assert.doesNotMatch(text, /[a-z]/i);
   const notes = ["missed", "lost", "unopened"].flatMap((what) => [`${what}-video`, `${what}-audio`]);
-  for (const note of [...notes, "soundless", "refused"]) assert.match(choiceWords.en.notes[note], /\.$/);
+  const others = ["soundless", "refused", "refused-audio"];
+  for (const note of [...notes, ...others]) assert.match(choiceWords.en.notes[note], /\.$/);
 });

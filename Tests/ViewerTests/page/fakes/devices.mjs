@@ -58,6 +58,10 @@ export class FakeDevices extends EventTarget {
   isAllowed = false;
   /** The name of the error with which every request fails, or "". */
   refusal = "";
+  /** The kinds, "video" and "audio", that the browser refuses. */
+  blocked = new Set();
+  /** The states of the permissions "camera" and "microphone"; null in a browser that doesn't tell them. */
+  permissions = { camera: "prompt", microphone: "prompt" };
   /** The ids of devices that another program uses. */
   busy = new Set();
   /** Whether only one camera can be open at a time. */
@@ -69,6 +73,11 @@ export class FakeDevices extends EventTarget {
     super();
     this.devices = devices;
     Object.defineProperty(globalThis.navigator, "mediaDevices", { configurable: true, value: this });
+    const query = async ({ name }) => {
+      if (!this.permissions) throw new TypeError(name);
+      return { state: this.permissions[name] };
+    };
+    Object.defineProperty(globalThis.navigator, "permissions", { configurable: true, value: { query } });
     globalThis.MediaStream = FakeStream;
     this.kept = new Map();
     Object.defineProperty(globalThis, "localStorage", {
@@ -99,6 +108,9 @@ export class FakeDevices extends EventTarget {
     this.requests.push(wanted);
     await Promise.resolve();
     if (this.refusal) throw new DOMException("", this.refusal);
+    // A browser refuses both if one of them is blocked.
+    const isBlocked = (kind) => this.blocked.has(kind);
+    if (Object.keys(wanted).some(isBlocked)) throw new DOMException("", "NotAllowedError");
     this.isAllowed = true;
     const found = Object.entries(wanted).map(([kind, constraints]) => this.#find(`${kind}input`, constraints));
     const tracks = found.map((device) => new FakeTrack(device));

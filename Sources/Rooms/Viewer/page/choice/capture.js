@@ -29,6 +29,7 @@ export class Capture {
   #basic;
   #handlers;
   #attempts = { video: 0, audio: 0 };
+  #isMicrophoneRefused = false;
   #isClosed = false;
   #listen = () => this.#list();
 
@@ -47,7 +48,7 @@ export class Capture {
     const stream = await this.#openFirst(this.#wishes(chosen));
     for (const track of stream?.getTracks() ?? []) this.#take(track.kind, track);
     if (this.#isClosed) return;
-    if (!this.tracks.audio) this.note = "soundless";
+    if (!this.tracks.audio) this.note = this.#isMicrophoneRefused ? "refused-audio" : "soundless";
     for (const kind of ["audio", "video"]) {
       const id = chosen[NAMES[kind]];
       if (id && this.tracks[kind] && this.selected(kind) !== id) this.note = `missed-${kind}`;
@@ -115,11 +116,16 @@ export class Capture {
     let last = null;
     for (const wish of wishes) {
       if (this.#isClosed) return null;
+      if (this.#isMicrophoneRefused && wish.video && wish.audio) continue;
       try {
         return await this.#ask(wish);
       } catch (problem) {
-        // The user has answered: asking again would only annoy.
-        if (REFUSED.has(problem.name)) throw problem;
+        if (REFUSED.has(problem.name)) {
+          // The user has answered: asking again would only annoy.
+          if (!wish.video || !wish.audio || !(await mayOpenCamera())) throw problem;
+          // The browser says no to both although only the microphone is blocked.
+          this.#isMicrophoneRefused = true;
+        }
         last = problem;
       }
     }
@@ -212,6 +218,18 @@ export class Capture {
     }
     this.#handlers.onChange();
   }
+}
+
+/**
+ * Whether the camera may be opened alone after the browser has refused it together with the microphone: it is allowed,
+ * or only the microphone is blocked. Browsers that don't say so are asked for the camera once more.
+ */
+async function mayOpenCamera() {
+  const [camera, microphone] = await Promise.all(["camera", "microphone"].map(async (name) => {
+    const descriptor = /** @type {any} */ ({ name });
+    return navigator.permissions?.query(descriptor).then(({ state }) => state, () => undefined);
+  }));
+  return camera === undefined || camera === "granted" || (camera === "prompt" && microphone === "denied");
 }
 
 function release(track) {
