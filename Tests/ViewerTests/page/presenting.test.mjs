@@ -120,13 +120,16 @@ test("a share that the host has ended is closed without a request", async (conte
   assert.deepEqual(requests.map(({ method }) => method), ["POST"]);
 });
 
-test("a share that is stopped while the host answers is ended there", async (context) => {
-  const { publication, requests, connection } = publish(context);
-  const opening = publication.open();
-  await publication.end("stopped");
-  await opening;
-  assert.deepEqual(requests.map(({ method }) => method), ["POST", "DELETE"]);
-  assert.equal(connection.remote, null);
+test("a share that ends while the host answers is ended there, with the reason of its end", async (context) => {
+  for (const ending of ["stopped", "lost", "closed"]) {
+    const { publication, requests, connection } = publish(context);
+    const opening = publication.open();
+    await publication.end(ending);
+    await opening;
+    assert.deepEqual(requests.map(({ method }) => method), ["POST", "DELETE"]);
+    assert.equal(requests[1].headers["X-Ending"], ending);
+    assert.equal(connection.remote, null);
+  }
 });
 
 test("another device's track goes over the same connection, and only missing sound needs another one", async (context) => {

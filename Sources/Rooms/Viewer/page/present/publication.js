@@ -17,6 +17,8 @@ export class Publication {
   #session = null;
   #disconnected = null;
   #isOver = false;
+  /** Why it is over, as for `end`. */
+  #ending = null;
 
   /**
    * `address`: where to send the offer; `headers`: the member's credentials; `bits`: the maximum bit rate of the video;
@@ -65,7 +67,7 @@ export class Publication {
       if (!answer.ok) return this.#lose(answer.status);
       this.#session = new URL(answer.headers.get("Location"), location.href).href;
       // It was ended while the host answered.
-      if (this.#isOver) return this.#leave("stopped");
+      if (this.#isOver) return this.#leave(this.#ending);
       await this.#connection.setRemoteDescription({ type: "answer", sdp: await answer.text() });
     } catch {
       this.#lose(0);
@@ -79,6 +81,7 @@ export class Publication {
   async end(ending) {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#ending = ending;
     clearTimeout(this.#disconnected);
     // The host receives the reason before the connection closes, because DTLS's close_notify has none.
     await Promise.race([this.#leave(ending), new Promise((resume) => setTimeout(resume, END_TIMEOUT))]);
@@ -106,6 +109,7 @@ export class Publication {
   #lose(status) {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#ending = "lost";
     clearTimeout(this.#disconnected);
     this.#leave("lost");
     this.#connection.close();
