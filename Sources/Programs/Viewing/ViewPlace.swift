@@ -14,6 +14,9 @@ public struct ViewPlace: Sendable {
 
     let kind: Kind
 
+    /// Whether it is received over WebRTC, which may use a TURN server.
+    public var usesTURN: Bool { if case .server = kind { true } else { false } }
+
     /// Reads an invite link, the address of a WHEP endpoint (`https://TOKEN@HOST/PATH`, also after `whep:`), an
     /// `rtsp://` URL, or the path of a file.
     ///

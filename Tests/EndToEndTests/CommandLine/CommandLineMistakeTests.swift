@@ -25,6 +25,12 @@ extension EndToEnd {
             Mistake(
                 "screenrelay view --no-window --ice-server turn:a:b@c?transport=udp a.srr", 64,
                 says: "--ice-server ...@c", "over TCP or TLS"),
+            Mistake(
+                "screenrelay view --no-window --ice-server turn:a:b@c a.srr", 64,
+                says: "--ice-server", "recordings use no TURN server", "leave it out"),
+            Mistake(
+                "screenrelay view --no-window --ice-server turns:a:b@c rtsp://d/e", 64,
+                says: "--ice-server", "RTSP URLs", "leave it out"),
             Mistake("screenrelay frob", 64, says: "'frob'", "share", "snapshot"),
             Mistake("screenrelay share --frob", 64, says: "--frob", "screenrelay share --help"),
             Mistake("screenrelay share --bitrat=4M --frames 3", 64, says: "--frames", "screenrelay share --help"),

@@ -75,6 +75,9 @@ enum ViewCommand {
         let path = try options.value("record", as: .text)
         let place = try place(try RoomLinkOperand.read(options.operands[0]), track)
         let iceServers = try ICEOptions.relays(options)
+        guard iceServers.isEmpty || place.usesTURN else {
+            throw UsageError("--ice-server: RTSP URLs and recordings use no TURN server; leave it out")
+        }
         let log = EventLog.standardError(program: Program.name, level: level)
 
         signal(SIGPIPE, SIG_IGN)
