@@ -88,6 +88,16 @@ struct WindowTests {
         #expect(keys.action(of: 33) == .toggleFullScreen)
     }
 
+    @Test("a window of a Wayland compositor has at most 64 million pixels, whatever the compositor asks for")
+    func largestWindow() {
+        #expect(WaylandWindow.size(7680, 4320) == size(7680, 4320) && WaylandWindow.size(1, 1) == size(1, 1))
+        #expect(WaylandWindow.size(20_000, 2000) == size(16_384, 2000))
+        #expect(WaylandWindow.size(16_384, 16_384) == size(8192, 8192))
+        #expect(WaylandWindow.size(.max, .max) == size(8192, 8192))
+        #expect(WaylandWindow.size(16_384, 8192).map { $0.width * $0.height <= 1 << 26 && $0.width > $0.height } == true)
+        #expect(WaylandWindow.size(0, 480) == nil && WaylandWindow.size(640, -1) == nil)
+    }
+
     @Test("a picture is fitted into the window, or shown in its own size")
     func sizes() {
         var content = WindowContent()

@@ -12,7 +12,7 @@ final class WaylandConnection {
 
     private let display: OpaquePointer
     private var registry: WaylandObject?
-    /// The compositor's global objects, by interface: their numbers and versions.
+    /// The compositor's global objects, the first one of each interface: their numbers and versions.
     private var globals: [String: (number: UInt32, version: UInt32)] = [:]
     /// Those that are in use.
     private var bound: [WaylandObject] = []
@@ -29,7 +29,9 @@ final class WaylandConnection {
         registry = WaylandObject(wl_display_get_registry(display), gone: wl_registry_destroy) { [unowned self] event in
             // wl_registry.global
             guard event.number == 0, let interface = event[1].s else { return }
-            globals[String(cString: interface)] = (event[0].u, event[2].u)
+            // Of several, such as seats, the first one is used.
+            let name = String(cString: interface)
+            if globals[name] == nil { globals[name] = (event[0].u, event[2].u) }
         }
         guard isAnswering() else { return nil }
     }

@@ -19,8 +19,9 @@ final class WaylandWindow: ViewWindow {
         var isArranged = false
     }
 
-    /// The longest side in pixels.
+    /// The longest side in pixels, and the largest area: each of the two images has 4 bytes per pixel.
     private static let longestSide = 16_384
+    private static let maxPixels = 1 << 26
 
     private let connection: WaylandConnection
     /// Objects that live as long as the connection.
@@ -204,10 +205,13 @@ final class WaylandWindow: ViewWindow {
         return true
     }
 
-    /// A size of the compositor; nil if it leaves it to the window.
-    private static func size(_ width: Int32, _ height: Int32) -> PictureSize? {
+    /// A size of the compositor; nil if it leaves it to the window. A size beyond the limits is reduced to them, its
+    /// area in proportion, and the window is smaller than the compositor wants.
+    static func size(_ width: Int32, _ height: Int32) -> PictureSize? {
         guard width > 0, height > 0 else { return nil }
-        return PictureSize(width: min(Int(width), longestSide), height: min(Int(height), longestSide))
+        let (width, height) = (min(Int(width), longestSide), min(Int(height), longestSide))
+        let scale = min(1, (Double(maxPixels) / Double(width * height)).squareRoot())
+        return PictureSize(width: Int(Double(width) * scale), height: Int(Double(height) * scale))
     }
 
     private static func numbers(_ array: UnsafeMutablePointer<wl_array>?) -> [UInt32] {
