@@ -169,6 +169,33 @@ struct PointingOverlayTests {
         withExtendedLifetime(screen) {}
     }
 
+    @Test("nothing is shown above a screen locker, even if a lock doesn't pause")
+    func locker() throws {
+        let screen = try VirtualScreen(TestScreen.size)
+        let rig = try Rig(screen.name)
+        rig.client.background(Self.background)
+        rig.point(0.5, 0.5)
+        try rig.wait(for: "the dot") { rig.color(at: 0.5, 0.5) == Self.color }
+        let locker = rig.client.window(TestScreen.all, color: 0xFF_FFFF, isOverrideRedirect: true)
+        try rig.wait(for: "the locker alone") {
+            !rig.capture.overlay.isShown && rig.color(at: 0.5, 0.5) == 0xFF_FFFF
+        }
+        #expect(!rig.capture.isLocked)
+        // All dots are new; each would raise the overlay.
+        let end = now() + .milliseconds(200)
+        try rig.wait(for: "the end of the lock") {
+            rig.point(0.25, 0.5)
+            #expect(rig.color(at: 0.25, 0.5) == 0xFF_FFFF)
+            return now() >= end
+        }
+        rig.client.destroy(locker)
+        try rig.wait(for: "another dot") {
+            rig.point(0.75, 0.5)
+            return rig.color(at: 0.75, 0.5) == Self.color
+        }
+        #expect(rig.color(at: 0.25, 0.5) == Self.background)
+    }
+
     @Test("with hidden windows there is no overlay")
     func hidden() throws {
         let screen = try VirtualScreen(TestScreen.size)

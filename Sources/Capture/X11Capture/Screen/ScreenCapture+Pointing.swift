@@ -30,6 +30,7 @@ extension ScreenCapture {
     /// Brings the overlay up to date.
     func updateOverlay(_ now: MonotonicTime) throws(X11CaptureError) {
         let place = tracked.place
+        if try isBehindLock() { overlay.removeAll() }
         if place == nil { overlay.removeAll() }
         if overlay.tiles.nextLook <= now { try releaseTiles(place, now) }
         if overlay.redrawDue <= now {
@@ -42,6 +43,14 @@ extension ScreenCapture {
             }
         }
         overlay.unmapIfUnused()
+    }
+
+    /// Whether the screen is locked or blanked. The overlay, which raises itself, would be above a locker, even if the
+    /// sharer wants pictures of the locked screen. Watched from the first dot on.
+    private func isBehindLock() throws(X11CaptureError) -> Bool {
+        if lock == nil { lock = try ScreenLock(connection) }
+        try lock?.update()
+        return lock?.isLocked == true
     }
 
     /// Draws it where pictures are read, which must not show it.

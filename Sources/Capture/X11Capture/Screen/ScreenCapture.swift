@@ -22,9 +22,9 @@ public final class ScreenCapture: ScreenSource {
     public var fileDescriptor: Int32 { connection.fileDescriptor }
     public var nextCheck: MonotonicTime { min(tracked.nextCheck, overlay.due) }
     /// Whether the screen is locked or blanked; false if that isn't watched. Changes only in `readEvents`.
-    public var isLocked: Bool { lock?.isLocked ?? false }
+    public var isLocked: Bool { watchesLock && lock?.isLocked == true }
     /// Whether the X server's own screen saver counts as a lock: if that is watched, and the server has the extension.
-    public var watchesSaver: Bool { lock?.hasSaver ?? false }
+    public var watchesSaver: Bool { watchesLock && lock?.hasSaver == true }
     public var description: String {
         "\(target) of \(size), pictures by \(grabMethod.rawValue)"
             + (reportsDamage ? "" : "; the display doesn't tell what changes, so each picture is compared")
@@ -44,7 +44,9 @@ public final class ScreenCapture: ScreenSource {
     var comparison: TileComparison?
     let hidden: HiddenWindows?
     let overlay: PointingOverlay
-    private let lock: ScreenLock?
+    private let watchesLock: Bool
+    /// nil until it is needed.
+    var lock: ScreenLock?
     var drawn = DrawnPointer()
     // Kept so that a picture needs no allocation.
     var changes: [PixelRectangle] = []
@@ -100,7 +102,8 @@ public final class ScreenCapture: ScreenSource {
             onWarning(
                 "no window is '\(PrintableText.harmless(selector.description))' yet; it is hidden as soon as it comes")
         }
-        lock = watchesLock ? try ScreenLock(connection) : nil
+        self.watchesLock = watchesLock
+        if watchesLock { lock = try ScreenLock(connection) }
         xcb_flush(connection.handle)
     }
 
@@ -138,6 +141,7 @@ public final class ScreenCapture: ScreenSource {
             try tracked.update(now)
             try hidden?.update()
             try lock?.update()
+            if lock?.isLocked == true { overlay.removeAll() }
             if tracked.place != before { needsFullGrab = true }
             // If only the window's pixmap is new, the count of refusals goes on, because that may be refused too.
             if events.isRearranged || tracked.place?.area != before?.area {
