@@ -97,7 +97,8 @@ extension Metrics {
         text.add([("reason", "slow_path")], drops.slowPathFrames)
         text.add([("reason", "late_sound")], drops.lateSoundFrames)
         text.add(
-            "dropped_points_total", "counter", "Positions that pages sent too often, of viewers who point.",
+            "dropped_points_total", "counter",
+            "Positions that pages sent too often, or that the sharer's own screen doesn't show.",
             droppedPoints)
         text.add(
             "dropped_chat_messages_total", "counter", "Chat messages that viewers sent too often.",

@@ -26,6 +26,8 @@ final class Pointing {
     private static let messageSize = 1024
 
     private let rooms: HostRooms
+    /// What is shown over the sharer's own screen.
+    private var screens: [TrackAddress: SharersScreen] = [:]
     private let state: ViewerPermission
     private let context: OpaquePointer
     /// Whether pages have been told that their users may point.
@@ -83,7 +85,10 @@ final class Pointing {
     /// Handles a member that has left `room`, or has another name there: its dot ends.
     func moved(_ id: MemberID, from room: String, to next: String?) {
         end(id, in: room)
-        if next != room { dots[room]?.forget(id) }
+        if next != room {
+            dots[room]?.forget(id)
+            for address in screens.keys where address.room == room { screens[address]?.forget(id) }
+        }
     }
 
     /// Ends the member's dot in `room`, if there is one.
@@ -113,24 +118,34 @@ final class Pointing {
     func stop() {
         timer = nil
         dots = [:]
+        screens = [:]
     }
 }
 
 // MARK: - On the sharer's screen
 
 extension Pointing {
-    /// Passes on where a member points, or that it no longer does.
+    /// Passes on where a member points, or that it no longer does, within the limit of all viewers of the track.
     private func show(
         _ latest: PointedPlace, path: [PicturePlace?] = [], isEnd: Bool = false, in room: String
     ) {
-        guard let address = rooms.address(of: latest.track, in: room) else { return }
+        guard let address = rooms.address(of: latest.track, in: room), let media = rooms[address]?.media else { return }
+        let member = latest.member
+        let passed =
+            isEnd
+            ? screens[address]?.end(member)
+            : screens[address, default: SharersScreen()].show(member, path: path, at: .now())
+        guard let passed else {
+            if !isEnd { state.dropped.wrappingAdd(1, ordering: .relaxed) }
+            return
+        }
         func place(_ place: PicturePlace?) -> ViewerPoint.Place? {
             place.flatMap { ViewerPoint.Place(fractions: $0.x, $0.y) }
         }
-        rooms[address]?.media.showPoint(
+        media.showPoint(
             ViewerPoint(
-                viewer: CRC32.of(Array(latest.member.text.utf8)[...]), name: latest.name ?? "",
-                place: isEnd ? nil : place(latest.place), path: path.map(place)))
+                viewer: CRC32.of(Array(member.text.utf8)[...]), name: latest.name ?? "",
+                place: isEnd ? nil : place(latest.place), path: passed.map(place)))
     }
 }
 
@@ -165,6 +180,7 @@ extension Pointing {
             dots[room]?.removeFaded(at: now)
             guard dots[room]?.isEmpty == false else {
                 dots[room] = nil
+                screens = screens.filter { $0.key.room != room }
                 continue
             }
             for viewer in rooms.viewers(in: room)
