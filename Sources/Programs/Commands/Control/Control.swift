@@ -56,9 +56,12 @@ enum Control {
         switch command {
         case .pause:
             host.pause()
+            // Without a source, its state doesn't change.
+            end.desktopNeedsUpdate()
             return .done("paused")
         case .resume:
             host.resume()
+            end.desktopNeedsUpdate()
             return .done("resumed")
         case .mute, .unmute:
             let isMuted = command == .mute
