@@ -538,7 +538,7 @@ let package = Package(
                 "Pushing",
                 "ScreenRelayKit", "TestSupport", "Threading",
             ]),
-        tests("DesktopIntegrationTests", ["DesktopIntegration", "MediaTypes", "Threading"]),
+        tests("DesktopIntegrationTests", ["CXCB", "Clocks", "DesktopIntegration", "MediaTypes", "Threading"]),
         tests("ViewingTests", ["Viewing", "RoomConnections", "H264", "MediaTypes"]),
         tests(
             "ScreenRelayClientTests",

@@ -1,5 +1,6 @@
 import CXCB
 import Glibc
+import MediaTypes
 
 /// The mapping of an X server's keyboard at one time.
 struct Keyboard {
@@ -10,21 +11,27 @@ struct Keyboard {
     /// The codes of the keys of each modifier, Shift first.
     private let modifierCodes: [[UInt8]]
 
-    /// Asks the server, and waits for its answer. Nil if the connection has ended.
-    init?(_ connection: OpaquePointer) {
+    /// Asks the server, and waits for its answer. Nil if there is none until `deadline`, or if the connection has ended.
+    init?(_ connection: OpaquePointer, until deadline: MonotonicTime) {
         guard let setup = xcb_get_setup(connection) else { return nil }
         first = setup.pointee.min_keycode
         let count = setup.pointee.max_keycode &- first &+ 1
         let mapping = xcb_get_keyboard_mapping(connection, first, count)
         let modifiers = xcb_get_modifier_mapping(connection)
-        guard let reply = xcb_get_keyboard_mapping_reply(connection, mapping, nil) else { return nil }
+        guard
+            let reply = serverReply(
+                of: xcb_get_keyboard_mapping_reply_t.self, to: mapping.sequence, on: connection, until: deadline)
+        else { return nil }
         defer { free(reply) }
         levels = Int(reply.pointee.keysyms_per_keycode)
         symbols = Array(
             UnsafeBufferPointer(
                 start: xcb_get_keyboard_mapping_keysyms(reply),
                 count: Int(xcb_get_keyboard_mapping_keysyms_length(reply))))
-        guard let rows = xcb_get_modifier_mapping_reply(connection, modifiers, nil) else { return nil }
+        guard
+            let rows = serverReply(
+                of: xcb_get_modifier_mapping_reply_t.self, to: modifiers.sequence, on: connection, until: deadline)
+        else { return nil }
         defer { free(rows) }
         let width = Int(rows.pointee.keycodes_per_modifier)
         let codes = UnsafeBufferPointer(

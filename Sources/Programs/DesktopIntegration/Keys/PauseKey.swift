@@ -1,4 +1,5 @@
 import CXCB
+import Clocks
 import Glibc
 import MediaTypes
 
@@ -8,17 +9,22 @@ final class PauseKey {
     /// Why a key can't be used.
     enum Problem: Error, CustomStringConvertible {
         case noDisplay
+        case noAnswer
         case noSuchKey
         case taken
 
         var description: String {
             switch self {
             case .noDisplay: "the X display can't be opened"
+            case .noAnswer: "the X display doesn't answer"
             case .noSuchKey: "this display's keyboard has no such key"
             case .taken: "another program has this key; choose another one"
             }
         }
     }
+
+    /// How long the server may take to answer. Meanwhile, signals wait.
+    private static let timeout = Interval.seconds(2)
 
     private let connection: OpaquePointer
     private let roots: [xcb_window_t]
@@ -28,7 +34,8 @@ final class PauseKey {
     /// When the grabbed key was last released. An automatic repetition presses it at the same time.
     private var released: xcb_timestamp_t?
 
-    /// Connects to `display`, or to DISPLAY's if it is nil, and grabs the key. Waits for the server's answers.
+    /// Connects to `display`, or to DISPLAY's if it is nil, and grabs the key. Waits for the server's answers, after
+    /// the connection for 2 s at most.
     init(_ chord: KeyChord, display: String?) throws(Problem) {
         guard let connection = xcb_connect(display, nil) else { throw .noDisplay }
         guard xcb_connection_has_error(connection) == 0, let setup = xcb_get_setup(connection) else {
@@ -84,7 +91,8 @@ final class PauseKey {
 
     /// Grabs the key with each combination of the locks: a grab holds only for exactly its modifiers.
     private func grab() throws(Problem) {
-        guard let keyboard = Keyboard(connection) else { throw .noDisplay }
+        let deadline = MonotonicTime.now() + Self.timeout
+        guard let keyboard = Keyboard(connection, until: deadline) else { throw failure }
         guard let code = keyboard.code(of: chord.symbol) else { throw .noSuchKey }
         var combinations: Set<UInt16> = [chord.modifiers]
         for lock in keyboard.locks { combinations.formUnion(combinations.map { $0 | lock }) }
@@ -104,6 +112,13 @@ final class PauseKey {
                 cookies.append(xcb_grab_key_checked(connection, 0, root, modifiers, code, mode, mode))
             }
         }
+        // After this reply, all requests before it are known to have succeeded or failed.
+        let last = xcb_get_input_focus(connection)
+        guard
+            let reply = serverReply(
+                of: xcb_get_input_focus_reply_t.self, to: last.sequence, on: connection, until: deadline)
+        else { throw failure }
+        free(reply)
         var isTaken = false
         for cookie in cookies {
             guard let error = xcb_request_check(connection, cookie) else { continue }
@@ -113,4 +128,7 @@ final class PauseKey {
         guard xcb_connection_has_error(connection) == 0 else { throw .noDisplay }
         if isTaken { throw .taken }
     }
+
+    /// Why the server hasn't answered.
+    private var failure: Problem { xcb_connection_has_error(connection) == 0 ? .noAnswer : .noDisplay }
 }

@@ -1,0 +1,33 @@
+import CXCB
+import Clocks
+import Glibc
+import MediaTypes
+import Testing
+
+@testable import DesktopIntegration
+
+@Suite("An X server that hangs")
+struct SilentServerTests {
+    @Test("the keyboard isn't waited for beyond the deadline, and an ended connection isn't waited for at all")
+    func silence() throws {
+        var ends: [Int32] = [0, 0]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
+        // All that the server ever says: that the connection is accepted (X11 protocol, connection setup), with the key
+        // codes 8 to 255 and without a screen.
+        var setup = [UInt8](repeating: 0, count: 40)
+        (setup[0], setup[2], setup[6]) = (1, 11, 8)
+        (setup[16], setup[17], setup[18]) = (0xFF, 0xFF, 0x1F)
+        (setup[34], setup[35]) = (8, 255)
+        try #require(write(ends[1], setup, setup.count) == setup.count)
+        let connection = try #require(xcb_connect_to_fd(ends[0], nil))
+        defer { xcb_disconnect(connection) }
+        try #require(xcb_connection_has_error(connection) == 0)
+        let deadline = MonotonicTime.now() + .milliseconds(50)
+        #expect(Keyboard(connection, until: deadline) == nil)
+        #expect(MonotonicTime.now() >= deadline && xcb_connection_has_error(connection) == 0)
+        close(ends[1])
+        let begin = MonotonicTime.now()
+        #expect(Keyboard(connection, until: begin + .seconds(600)) == nil)
+        #expect(MonotonicTime.now() - begin < .seconds(300))
+    }
+}
