@@ -53,9 +53,6 @@ public struct NamedServers: Hashable, Sendable {
         if self.servers.isEmpty { return nil }
     }
 
-    /// Whether there is a server.
-    package var hasServers: Bool { !servers.isEmpty }
-
     private static func relay(_ link: LinkReader.Link) -> Relay? {
         let words = link.parameters
         guard words["rel"]?.lowercased().split(separator: " ").contains("ice-server") == true,

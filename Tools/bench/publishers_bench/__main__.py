@@ -5,7 +5,6 @@ import dataclasses
 import json
 import os
 import shutil
-import statistics
 import sys
 
 from capture_bench.options import Parser
@@ -15,6 +14,7 @@ from capture_bench.report import processor, table
 from network_bench.bench import Bench
 
 from . import delay, many, obs
+from .medians import medians
 from .obs_report import tell_obs
 
 PARTS = {"many": many, "delay": delay, "obs": obs}
@@ -114,17 +114,6 @@ def tell_delay(figures):
 
 
 TELL = {"many": tell_many, "delay": tell_delay, "obs": tell_obs}
-
-
-def medians(runs):
-    """Of each figure, over the runs in which it was measured; of a text, the last one."""
-    found = {}
-    for name in runs[0]:
-        there = [run[name] for run in runs if run[name]]
-        if there:
-            found[name] = {key: value if isinstance(value, str) else statistics.median(one[key] for one in there)
-                           for key, value in there[-1].items()}
-    return found
 
 
 def main():
