@@ -11,7 +11,8 @@ struct Keyboard {
     /// The codes of the keys of each modifier, Shift first.
     private let modifierCodes: [[UInt8]]
 
-    /// Asks the server, and waits for its answer. Nil if there is none until `deadline`, or if the connection has ended.
+    /// Asks the server, and waits for its answer. Nil if there is none until `deadline`, or if the connection has
+    /// ended.
     init?(_ connection: OpaquePointer, until deadline: MonotonicTime) {
         guard let setup = xcb_get_setup(connection) else { return nil }
         first = setup.pointee.min_keycode
