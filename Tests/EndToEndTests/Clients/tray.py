@@ -39,8 +39,9 @@ class Tray(dbus.service.Object):
         if service == self.service:
             return
         self.service = service
+        # The connection's own name: the owner of another one would be asked for first, and signals are lost meanwhile.
         for interface in (ITEM, MENU):
-            self.bus.add_signal_receiver(self.changed, dbus_interface=interface, bus_name=service, member_keyword="member")
+            self.bus.add_signal_receiver(self.changed, dbus_interface=interface, bus_name=sender, member_keyword="member")
         GLib.idle_add(self.read)
 
     def changed(self, *arguments, member):
