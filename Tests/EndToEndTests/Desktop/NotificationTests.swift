@@ -46,9 +46,10 @@ extension EndToEnd {
             try bus.startNotifications()
             let tray = try bus.startTray()
             let desktop = try bus.share()
-            _ = try guest("Ann", of: desktop)
+            let guest = try guest("Ann", of: desktop)
             // What the desktop is told about a viewer, it is told at once.
             try tray.event("item") { ($0["labels"] as? [String])?.first == "1 viewer" }
+            _ = guest.child.stop()
             #expect(desktop.host.stop() == .exited(0))
             #expect(bus.notifications.isEmpty)
         }
