@@ -18,6 +18,8 @@ struct SilentServerTests {
         var setup = [UInt8](repeating: 0, count: 40)
         (setup[0], setup[2], setup[6]) = (1, 11, 8)
         (setup[16], setup[17], setup[18]) = (0xFF, 0xFF, 0x1F)
+        // Requests may have their usual length: libxcb would ask for more.
+        (setup[26], setup[27]) = (0xFF, 0xFF)
         (setup[34], setup[35]) = (8, 255)
         let (server, answer) = (ends[1], setup)
         // libxcb takes what comes before it has asked for something else.
