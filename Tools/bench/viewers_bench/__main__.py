@@ -15,7 +15,7 @@ from capture_bench.report import processor, table
 
 from publish_bench import client, janus
 
-from . import paths, streams
+from . import paths, shards, streams
 from .beside import Janus, compare
 from .disturb import disturb_all
 from .disturbances import ALL as DISTURBANCES
@@ -49,6 +49,7 @@ class Options:
     disturb_seconds: float
     check: bool
     paths: list
+    threads: int
 
 
 def parse(arguments):
@@ -97,6 +98,9 @@ def parse(arguments):
     parser.add_argument("--janus", action="store_true",
                         help="also have the host push to a Janus in its place, show it to as many viewers there, and "
                         "compare; Tools/setup --bench unpacks Janus")
+    parser.add_argument("--threads", type=int, default=None, metavar="N",
+                        help="also a host with so many media threads on the same processor, and by how much more they "
+                        "would carry on their own")
     parser.add_argument("--programs", default=None, metavar="DIR",
                         help="where %s are; without it they are built" % ", ".join(PROGRAMS))
     parser.add_argument("--out", default="viewers-bench", metavar="DIR", help="where to write (viewers-bench)")
@@ -113,6 +117,9 @@ def parse(arguments):
         parser.error("--seconds and --length: from 1 to 600")
     if given.by != "whep" and (given.feedback != "all" or given.no_offer or given.janus or given.paths):
         parser.error("--by %s: --feedback, --no-offer, --janus and --path are for whep" % given.by)
+    if given.threads is not None and (not 3 <= given.threads <= 8 or len(viewers) != 1 or given.by != "whep"
+                                      or given.disturb or given.janus or given.paths):
+        parser.error("--threads %d: from 3 to 8, with one number of viewers and nothing else" % given.threads)
     if given.join_rate < 1:
         parser.error("--join-rate %d: at least 1" % given.join_rate)
     problem = paths.problem(given.paths, viewers)
@@ -138,7 +145,7 @@ def parse(arguments):
         parser.error("--disturb-seconds %g: from 1 to 600, with checks to 25" % given.disturb_seconds)
     return Options(viewers, given.seconds, given.feedback, given.no_offer, given.join_rate, given.recording,
                    given.length, size, given.bitrate, given.host_core, given.core, given.janus, given.programs,
-                   given.out, given.by, disturb, given.disturb_seconds, given.check, given.paths)
+                   given.out, given.by, disturb, given.disturb_seconds, given.check, given.paths, given.threads)
 
 
 class Bench:
@@ -185,11 +192,12 @@ class Bench:
         words += ["--path=" + path for path in emulated]
         return Program(self.program("bench-viewers"), words + [link], folder)
 
-    def measure(self, viewers):
+    def measure(self, viewers, threads=None):
         """A row: a host of its own, so that its memory is that of these viewers."""
         folder = self.new_folder()
-        result = self.watch(Host(self.program, self.recording, self.options, folder, self.options.host_core), viewers,
-                            folder)
+        more = shards.environment(threads, folder) if threads else {}
+        host = Host(self.program, self.recording, self.options, folder, self.options.host_core, more=more)
+        result = self.watch(host, viewers, folder)
         return {**result, **(self.floor(viewers, result, folder) if self.options.by == "whep" else {})}
 
     def measure_janus(self, viewers):
@@ -207,9 +215,9 @@ class Bench:
             with self.generate(host.link, viewers, options.seconds, folder, options.paths) as crowd:
                 crowd.wait_for("measuring", limit)
                 renditions = paths.Renditions(host, options.paths, viewers) if options.paths else None
-                before = host.threads()
+                before, media_before = host.threads(), host.media_threads()
                 crowd.wait_for("measured", options.seconds + 30)
-                after, grown = host.threads(), host.memory() - memory
+                after, media, grown = host.threads(), host.media_threads(), host.memory() - memory
                 found = renditions.finish() if renditions else []
                 result = crowd.wait_for("result", 30)
             host.require_running()
@@ -220,6 +228,7 @@ class Bench:
         threads = {name: time - before.get(name, 0) for name, time in after.items()}
         joined = sum(one["joined"] for one in [result, *result["odd"]])
         return {**result, "renditions": found, "threads_ns": threads, "memory_kib": grown / joined,
+                "media_ns": [time - media_before.get(number, 0) for number, time in media.items()],
                 **self.cost(threads, result)}
 
     def watch_once(self, host, folder):
@@ -291,6 +300,9 @@ def measure_all(options, folder):
     write = row if is_whep else streams.row
     for viewers in options.viewers:
         rows += measure_twice("%d viewers" % viewers, lambda: bench.measure(viewers), write, failures)
+        if options.threads:
+            rows += measure_twice("%d viewers, %d media threads" % (viewers, options.threads),
+                                  lambda: bench.measure(viewers, options.threads), write, failures)
         if options.janus:
             servers += measure_twice(
                 "%d viewers at Janus" % viewers, lambda: bench.measure_janus(viewers), None, failures)
@@ -307,6 +319,8 @@ def measure_all(options, folder):
         else:
             note = streams.note(options.by, rows[-1])
         print("\n%s, %s." % (processor(), note))
+    if options.threads and len(rows) == 2:
+        print("\n" + shards.line(rows))
     if rows and servers:
         print("\n".join(compare(rows, servers)))
     if rows and options.paths:

@@ -57,6 +57,9 @@ class Janus:
     def threads(self):
         return threads(self.server.process.pid)
 
+    def media_threads(self):
+        return {}
+
     def memory(self):
         return memory(self.server.process.pid)
 

@@ -13,9 +13,10 @@ def pinned(core, command):
 
 
 class Host:
-    """`core` is its processor, and `words` are where it listens, and where it pushes to."""
+    """`core` is its processor, `words` are where it listens, and where it pushes to, and `more` is added to its
+    environment."""
 
-    def __init__(self, program, recording, options, folder, core, words=("--listen", "127.0.0.1:0")):
+    def __init__(self, program, recording, options, folder, core, words=("--listen", "127.0.0.1:0"), more={}):
         self.folder, self.log, self.started = folder, os.path.join(folder, "host.log"), []
         self.by_rtsp = options.by == "rtsp"
         link = "unix:" + os.path.join(folder, "s")
@@ -23,7 +24,7 @@ class Host:
             # Its standard output is a file: it has a line for each viewer, and nothing would empty a pipe.
             self.process = Process("host", pinned(core, [
                 program("screenrelay"), "host", "--no-config", "--link", link, "--udp-port", "0", *words,
-                *["--rtsp", "127.0.0.1:0"] * self.by_rtsp]), self.log, environment(folder))
+                *["--rtsp", "127.0.0.1:0"] * self.by_rtsp]), self.log, {**environment(folder), **more})
             self.started.append(self.process)
             wait_until(self._link, 20, "the host's link")
             self.link = self._link()
@@ -55,6 +56,10 @@ class Host:
     def threads(self):
         return threads(self.process.pid)
 
+    def media_threads(self):
+        """Nanoseconds of CPU time of each media thread so far, by its number."""
+        return thread_times(self.process.pid, "media")
+
     def metrics(self):
         return metrics(self.link)
 
@@ -82,19 +87,31 @@ def metrics(link):
 
 def threads(pid):
     """Nanoseconds of a process's CPU time so far, by the threads' names, by the scheduler's own account."""
-    folder, times = "/proc/%d/task" % pid, {}
-    try:
-        tasks = os.listdir(folder)
-    except OSError:
-        raise Failure("process %d is gone" % pid)
-    for task in tasks:
-        try:
-            name = read(os.path.join(folder, task, "comm")).strip()
-            time = int(read(os.path.join(folder, task, "schedstat")).split()[0])
-        except OSError:
-            continue  # the thread has just ended
+    times = {}
+    for name, time in tasks(pid).values():
         times[name] = times.get(name, 0) + time
     return times
+
+
+def thread_times(pid, name):
+    """The same of the threads with this name, by their numbers."""
+    return {task: time for task, (found, time) in tasks(pid).items() if found == name}
+
+
+def tasks(pid):
+    """The name of each thread of a process, and its CPU time so far in nanoseconds."""
+    folder, found = "/proc/%d/task" % pid, {}
+    try:
+        numbers = os.listdir(folder)
+    except OSError:
+        raise Failure("process %d is gone" % pid)
+    for number in numbers:
+        try:
+            name = read(os.path.join(folder, number, "comm")).strip()
+            found[number] = name, int(read(os.path.join(folder, number, "schedstat")).split()[0])
+        except OSError:
+            continue  # the thread has just ended
+    return found
 
 
 def memory(pid):
