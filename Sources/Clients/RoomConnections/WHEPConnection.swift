@@ -22,6 +22,7 @@ package final class WHEPConnection: PublishedFrameReceiver, Sendable {
     private let session: EndpointSession
     private let report: @Sendable (Event) -> Void
     private let builders = Mutex<[TrackFormat.Codec: any FrameBuilder]>([:])
+    private let isConnected = Atomic(false)
 
     /// Begins to connect.
     ///
@@ -58,14 +59,21 @@ package final class WHEPConnection: PublishedFrameReceiver, Sendable {
             return report(.ended(ConnectionEnd("the server's answer can't be used: \(error)")))
         }
         guard session.begin(id) else { return }
-        let detours = session.accepted(answer) { [report] in report(.connected) }
+        let detours = session.accepted(answer) { [weak self] in self?.connected() }
         session.media.watchPath(id) { [report] peer in report(.path(detours.path(to: peer))) }
+    }
+
+    /// On the media thread, when the session tells that it is connected or at the first frame, whichever comes first:
+    /// frames may arrive before the session is asked to tell it.
+    private func connected() {
+        if !isConnected.exchange(true, ordering: .relaxed) { report(.connected) }
     }
 
     // MARK: Frames
 
     /// On the media thread.
     package func receive(_ frame: PublishedFrame) {
+        connected()
         let frames = builders.withLock { builders in
             var builder = builders[frame.codec] ?? frame.codec.coding.makeBuilder()
             for unit in frame.units { builder.add(unit, captureTime: frame.captureTime) }
