@@ -23,9 +23,9 @@ final class WaylandBuffer {
         let buffer = wl_shm_pool_create_buffer(
             pool, 0, Int32(clamping: size.width), Int32(clamping: size.height), Int32(clamping: stride),
             WL_SHM_FORMAT_XRGB8888.rawValue)
-        object = WaylandObject(buffer, gone: wl_buffer_destroy) { [unowned self] event in
+        object = WaylandObject(buffer, gone: wl_buffer_destroy) { [weak self] event in
             // wl_buffer.release
-            if event.number == 0 { isFree = true }
+            if event.number == 0 { self?.isFree = true }
         }
         guard object != nil else { return nil }
     }

@@ -26,9 +26,9 @@ final class WaylandConnection {
             name.hasPrefix("/") || Self.variable("XDG_RUNTIME_DIR") != nil, let display = wl_display_connect(name)
         else { return nil }
         self.display = display
-        registry = WaylandObject(wl_display_get_registry(display), gone: wl_registry_destroy) { [unowned self] event in
+        registry = WaylandObject(wl_display_get_registry(display), gone: wl_registry_destroy) { [weak self] event in
             // wl_registry.global
-            guard event.number == 0, let interface = event[1].s else { return }
+            guard let self, event.number == 0, let interface = event[1].s else { return }
             // Of several, such as seats, the first one is used.
             let name = String(cString: interface)
             if globals[name] == nil { globals[name] = (event[0].u, event[2].u) }

@@ -19,9 +19,9 @@ final class WaylandInput {
         perform: @escaping (WindowAction) -> Void
     ) {
         (self.compositor, self.memory, self.perform) = (compositor, memory, perform)
-        seat = connection.bind(shim_wl_seat_interface(), version: 3, gone: wl_seat_destroy) { [unowned self] event in
+        seat = connection.bind(shim_wl_seat_interface(), version: 3, gone: wl_seat_destroy) { [weak self] event in
             // wl_seat.capabilities
-            if event.number == 0 { update(wl_seat_capability(event[0].u)) }
+            if event.number == 0 { self?.update(wl_seat_capability(event[0].u)) }
         }
         guard seat != nil else { return nil }
     }
@@ -35,7 +35,7 @@ final class WaylandInput {
             keyboard = WaylandObject(
                 wl_seat_get_keyboard(seat),
                 gone: { wl_proxy_get_version($0) >= 3 ? wl_keyboard_release($0) : wl_keyboard_destroy($0) },
-                handler: { [unowned self] event in handleKeyboard(event) })
+                handler: { [weak self] event in self?.handleKeyboard(event) })
         }
         if devices.rawValue & WL_SEAT_CAPABILITY_POINTER.rawValue == 0 {
             pointer = nil
@@ -43,7 +43,7 @@ final class WaylandInput {
             pointer = WaylandObject(
                 wl_seat_get_pointer(seat),
                 gone: { wl_proxy_get_version($0) >= 3 ? wl_pointer_release($0) : wl_pointer_destroy($0) },
-                handler: { [unowned self] event in handlePointer(event) })
+                handler: { [weak self] event in self?.handlePointer(event) })
         }
     }
 

@@ -72,7 +72,7 @@ final class WaylandWindow: ViewWindow {
         (self.connection, self.compositor, self.memory, self.base) = (connection, compositor, memory, base)
         decorations = connection.bind(
             shim_xdg_decoration_manager_interface(), version: 1, gone: { shim_wl_destroy($0, 0) })
-        input = WaylandInput(on: connection, compositor, memory) { [unowned self] action in perform(action) }
+        input = WaylandInput(on: connection, compositor, memory) { [weak self] action in self?.perform(action) }
     }
 
     deinit {
@@ -114,14 +114,14 @@ final class WaylandWindow: ViewWindow {
         guard let surface else { return false }
         role = WaylandObject(
             shim_xdg_get_surface(base, surface.pointer), gone: { shim_wl_destroy($0, 0) },
-            handler: { [unowned self] event in
+            handler: { [weak self] event in
                 // xdg_surface.configure
-                if event.number == 0 { configure(event[0].u) }
+                if event.number == 0 { self?.configure(event[0].u) }
             })
         guard let role else { return false }
         toplevel = WaylandObject(
             shim_xdg_get_toplevel(role.pointer), gone: { shim_wl_destroy($0, 0) },
-            handler: { [unowned self] event in handle(event) })
+            handler: { [weak self] event in self?.handle(event) })
         guard let toplevel else { return false }
         shim_xdg_set_names(toplevel.pointer, "ScreenRelay", "screenrelay")
         if let decorations {
@@ -196,8 +196,8 @@ final class WaylandWindow: ViewWindow {
         wl_surface_attach(surface.pointer, buffer.pointer, 0, 0)
         wl_surface_damage(surface.pointer, 0, 0, Int32(clamping: size.width), Int32(clamping: size.height))
         if frame == nil {
-            frame = WaylandObject(wl_surface_frame(surface.pointer), gone: wl_callback_destroy) { [unowned self] _ in
-                frame = nil
+            frame = WaylandObject(wl_surface_frame(surface.pointer), gone: wl_callback_destroy) { [weak self] _ in
+                self?.frame = nil
             }
         }
         wl_surface_commit(surface.pointer)

@@ -1,4 +1,4 @@
-// The choice of devices. The page loads this file, with what it needs, only when somebody shares a camera or chooses a
+// The choice of devices. The page loads this file and its imports only when a user shares a camera or chooses a
 // speaker.
 
 import { canChooseSpeaker, chooseSpeaker } from "./output.js";

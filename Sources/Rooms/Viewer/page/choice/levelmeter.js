@@ -3,7 +3,7 @@
 // The level at which the meter shows nothing, in decibels below the loudest.
 const RANGE = 60;
 
-/** Measures a microphone while somebody looks. Nothing of it is heard. */
+/** Measures the level of a microphone while the meter is visible. The microphone is not played. */
 export class LevelMeter {
   #onLevel;
   #track = null;
