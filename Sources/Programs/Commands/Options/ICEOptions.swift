@@ -29,17 +29,26 @@ enum ICEOptions {
 
     /// The servers of `view --ice-server`. Hides their credentials from users who list processes.
     static func relays(_ options: ParsedOptions) throws(UsageError) -> [ICEServer] {
+        try read(
+            options, "--ice-server",
+            orProblem: "not a TURN server over TCP or TLS with a user and a password; write it like "
+                + "turn:USER:PASSWORD@turn.example.org or turns:USER:PASSWORD@turn.example.org"
+        ) {
+            $0.isReachableByStream && $0.isComplete
+        }
+    }
+
+    /// The servers of `--ice-server`, of which each must be one that is `usable`.
+    private static func read(
+        _ options: ParsedOptions, _ label: String, orProblem problem: String, usable: (ICEServer) -> Bool
+    ) throws(UsageError) -> [ICEServer] {
         let texts = options.values("ice-server")
         SecretArguments.hide(texts.compactMap(userInformation))
         var servers: [ICEServer] = []
         for text in texts {
-            let format = ValueFormat(
-                orProblem: "not a TURN server over TCP or TLS with a user and a password; write it like "
-                    + "turn:USER:PASSWORD@turn.example.org or turns:USER:PASSWORD@turn.example.org"
-            ) { _ in
-                ICEServer(text).flatMap { $0.isReachableByStream && $0.isComplete ? $0 : nil }
-            }
-            servers.append(try format.read(shown(text), option: "--ice-server"))
+            let server = ICEServer(text).flatMap { usable($0) ? $0 : nil }
+            let format = ValueFormat(orProblem: problem) { _ in server }
+            servers.append(try format.read(shown(text), option: label))
         }
         return servers
     }
@@ -47,16 +56,11 @@ enum ICEOptions {
     /// The servers of `--ice-server`. Hides their credentials from users who list processes.
     static func servers(_ options: ParsedOptions) throws(UsageError) -> [ICEServer] {
         let label = options.place(of: "ice-server") ?? "--ice-server"
-        let texts = options.values("ice-server")
-        SecretArguments.hide(texts.compactMap(userInformation))
-        var servers: [ICEServer] = []
-        for text in texts {
-            let format = ValueFormat(
-                orProblem: "not a STUN or TURN server; write it like stun:stun.example.org, "
-                    + "turn:turn.example.org:3478?transport=tcp or turns:USER:PASSWORD@turn.example.org"
-            ) { _ in ICEServer(text) }
-            servers.append(try format.read(shown(text), option: label))
-        }
+        var servers = try read(
+            options, label,
+            orProblem: "not a STUN or TURN server; write it like stun:stun.example.org, "
+                + "turn:turn.example.org:3478?transport=tcp or turns:USER:PASSWORD@turn.example.org"
+        ) { _ in true }
         let secret = try secret(options)
         for index in servers.indices where !servers[index].isComplete {
             guard let secret else {
