@@ -7,8 +7,6 @@ import SessionBus
 /// The conversation with the portal: one call at a time. `CreateSession`, `SelectSources` and `Start` return the path
 /// of a request (org.freedesktop.portal.Request), whose signal `Response` has the results.
 extension PortalSession {
-    private static let name = "org.freedesktop.portal.Desktop"
-    private static let object = "/org/freedesktop/portal/desktop"
     private static let interface = "org.freedesktop.portal.ScreenCast"
     private static let properties = "org.freedesktop.DBus.Properties"
     private static let dbus = "org.freedesktop.DBus"
@@ -16,19 +14,13 @@ extension PortalSession {
 
     /// Begins the conversation.
     func begin() {
-        // Responses are sent to their caller only, so that those of all paths are ours. A portal may choose another
-        // path than the one that `handle_token` asks for, and a response may come before the call's answer.
-        bus.listen(to: "type='signal',interface='org.freedesktop.portal.Request',member='Response'")
-        bus.listen(to: "type='signal',interface='org.freedesktop.portal.Session',member='Closed'")
-        bus.listen(
-            to: "type='signal',sender='\(Self.dbus)',interface='\(Self.dbus)',member='NameOwnerChanged',"
-                + "arg0='\(Self.name)'")
+        bus.listenToPortal()
         begin(.reading)
     }
 
     private func begin(_ next: Step) {
         step = next
-        (request, response) = (nil, nil)
+        request = PortalRequest()
         // Some backends ask the user when the sources are selected, the others when the session is started.
         let isAsking = next == .selecting || next == .starting
         state = isAsking ? .asking : .opening
@@ -44,7 +36,7 @@ extension PortalSession {
             case .connecting: [.path(path), .dictionary([:])]
             }
         let interface = next == .reading ? Self.properties : Self.interface
-        let code = bus.call(Self.name, Self.object, interface, next.rawValue, arguments)
+        let code = bus.call(PortalRequest.portal, PortalRequest.object, interface, next.rawValue, arguments)
         if code != 0 { end(.system(call: next.rawValue, code: code)) }
     }
 
@@ -75,9 +67,9 @@ extension PortalSession {
     }
 
     private func responded() {
-        guard let request, let response, response.path == request else { return }
+        guard let values = request.results else { return }
         do throws(PortalError) {
-            let results = try PortalReplies.results(response.values)
+            let results = try PortalReplies.results(values)
             switch step {
             case .creating:
                 path = try PortalReplies.session(results)
@@ -130,8 +122,7 @@ extension PortalSession: BusListener {
         switch step {
         case .reading: propertiesFound(message)
         case .creating, .selecting, .starting:
-            request = message.values()?.first?.text
-            if request == nil { return end(.malformed("request")) }
+            guard request.answered(message) else { return end(.malformed("request")) }
             responded()
         case .connecting: remoteFound(message)
         }
@@ -145,8 +136,7 @@ extension PortalSession: BusListener {
             let old = message.values()?.dropFirst().first?.text
             if let portal, old == portal { end(.portalGone) }
         case "Response" where message.sender == portal:
-            if let request, request != message.path { return }
-            response = (path: message.path, values: message.values() ?? [])
+            request.responded(message)
             responded()
         case "Closed" where message.sender == portal && message.path == path: end(.closed)
         default: break

@@ -56,10 +56,8 @@ public final class PortalSession {
     var portal: String?
     /// The session's path, once it was created.
     var path = ""
-    /// The path of the request that was accepted.
-    var request: String?
-    /// The last `Response`, which may arrive before the answer with the request's path.
-    var response: (path: String, values: [BusValue])?
+    /// The request of this step, if it is one.
+    var request = PortalRequest()
     /// How many calls were made, for the names of their requests.
     var callCount = 0
     /// When the step has taken too long. The user may take any time.
