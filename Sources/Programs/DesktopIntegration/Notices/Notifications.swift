@@ -36,7 +36,7 @@ struct Notifications {
             $0.string("\(facts.viewersText) in the room \(facts.room)")
             $0.array(of: "s")
             $0.array(of: "{sv}") {
-                $0.entry("desktop-entry", "s") { $0.string("screenrelay") }
+                $0.entry("desktop-entry", "s") { $0.string(ApplicationID.name) }
                 $0.entry("category", "s") { $0.string("presence") }
             }
             // The server decides how long it is shown.
