@@ -447,7 +447,7 @@ let package = Package(
             [
                 "WaylandCapture", "SessionBus", "CaptureEngine", "CPipeWire", "CaptureLink", "LinkTransport",
                 "MediaTypes", "TestSupport",
-            ], exclude: ["faulty_cast.py", "wayland_desktop.py", "wayland_programs.py"]),
+            ], exclude: ["faulty_cast.py", "wayland_desktop.py", "wayland_keys.py", "wayland_programs.py"]),
         tests("RateControlTests", ["RateControl", "MediaTypes", "TestSupport"]),
         tests(
             "CaptureEngineTests",
@@ -538,7 +538,9 @@ let package = Package(
                 "Pushing",
                 "ScreenRelayKit", "TestSupport", "Threading",
             ]),
-        tests("DesktopIntegrationTests", ["CXCB", "Clocks", "DesktopIntegration", "MediaTypes", "Threading"]),
+        tests(
+            "DesktopIntegrationTests",
+            ["CXCB", "Clocks", "DesktopIntegration", "MediaTypes", "Processes", "TestSupport", "Threading"]),
         tests("ViewingTests", ["Viewing", "RoomConnections", "H264", "MediaTypes"]),
         tests(
             "ScreenRelayClientTests",

@@ -30,4 +30,15 @@ struct KeyChordTests {
     func refused(text: String) {
         #expect(KeyChord(text) == nil)
     }
+
+    @Test(
+        "has the desktop portal's syntax, with the modifiers in one order and the key's name in xkbcommon",
+        arguments: [
+            ("Alt+Ctrl+P", "CTRL+ALT+p"), ("Super+Shift+9", "SHIFT+LOGO+9"), ("Ctrl+Space", "CTRL+space"),
+            ("Ctrl+PageUp", "CTRL+Page_Up"), ("pause", "Pause"), ("ScrollLock", "Scroll_Lock"), ("F1", "F1"),
+            ("Shift+f24", "SHIFT+F24"),
+        ])
+    func trigger(text: String, trigger: String) {
+        #expect(KeyChord(text)?.trigger == trigger)
+    }
 }

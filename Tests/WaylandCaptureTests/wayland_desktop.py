@@ -3,14 +3,15 @@ a virtual monitor, the real desktop portal, and, in this process, a backend of t
 
 usage: wayland_desktop.py FOLDER WIDTHxHEIGHT PART...
 
-FOLDER is where everything is kept. The parts are `portal`, `backend` and `screen`; there is always a bus, whose socket
-is FOLDER/bus. Ends at the end of its input, and all programs with it.
+FOLDER is where everything is kept. The parts are `portal`, `backend`, `keys`, which the backend then has (wayland_keys.py), and `screen`;
+there is always a bus, whose socket is FOLDER/bus. Ends at the end of its input, and all programs with it.
 
 Prints `ready` when all parts are there, and what happens:
 
     select types=1 cursor=4 persist=2 restores=0   an application asks; restores=1: with what Start gave out before
     start                                          it wants to be answered
-    closed                                         the application, or the portal for it, has closed the session
+    closed                                         the application, or the portal for it, has closed a session
+    bind pause trigger=CTRL+ALT+p application=ID   it wants a key; the portal has this identifier for it
 
 Reads commands, and prints `done` and the command:
 
@@ -19,6 +20,9 @@ Reads commands, and prints `done` and the command:
     release      what was held is answered
     forget       nothing is given out from now on that restores a session
     close        the desktop closes all sessions
+    keys N       a key is refused with N from now on (as for `answer`); 0: it is bound; `none`: granted, and not bound
+    activate     all bound keys are pressed
+    unbind       the desktop closes the sessions with keys
     press N...   the keys with these evdev codes are pressed together, and released
     end NAME     kills a program: bus, pipewire, wireplumber, screen, store, portal or cast (of faulty_cast.py)
     fault LINE   shares the node of faulty_cast.py from now on instead of the monitor, and has it obey LINE
@@ -35,7 +39,8 @@ import dbus.service
 from dbus.mainloop.glib import DBusGMainLoop
 from gi.repository import GLib
 
-from wayland_programs import CAST, MUTTER, NAME, Desktop, say
+from wayland_keys import Keys
+from wayland_programs import CAST, KEYS, MUTTER, NAME, Desktop, say
 
 SESSION = "org.freedesktop.impl.portal.Session"
 REMOTE = "org.gnome.Mutter.RemoteDesktop"
@@ -65,6 +70,8 @@ class Session(dbus.service.Object):
 
     def end(self):
         self.backend.sessions.pop(self.path, None)
+        self.backend.applications.pop(self.path, None)
+        self.backend.bound.pop(self.path, None)
         if self.cast is not None:
             # The answer isn't needed, and mutter may be gone.
             self.cast.Stop(reply_handler=lambda: None, error_handler=lambda error: None)
@@ -75,7 +82,7 @@ class Session(dbus.service.Object):
         return dbus.UInt32(1)
 
 
-class Backend(dbus.service.Object):
+class Backend(Keys):
     """The portal's backend, and the person who is asked."""
 
     PROPERTIES = {
@@ -83,13 +90,16 @@ class Backend(dbus.service.Object):
     }
 
     def __init__(self, bus):
-        super().__init__(bus, "/org/freedesktop/portal/desktop")
+        super().__init__(bus)
         self.bus, self.sessions, self.answer, self.is_held, self.held = bus, {}, 0, False, []
         self.restores, self.node = True, None
 
+    def add_session(self, path):
+        self.sessions[path] = Session(self.bus, path, self)
+
     @dbus.service.method(CAST, in_signature="oosa{sv}", out_signature="ua{sv}")
     def CreateSession(self, handle, session, application, options):
-        self.sessions[session] = Session(self.bus, session, self)
+        self.add_session(session)
         return dbus.UInt32(0), dbus.Dictionary({"session_id": "test"}, signature="sv")
 
     @dbus.service.method(CAST, in_signature="oosa{sv}", out_signature="ua{sv}")
@@ -150,7 +160,8 @@ class Backend(dbus.service.Object):
 
     @dbus.service.method(dbus.PROPERTIES_IFACE, in_signature="s", out_signature="a{sv}")
     def GetAll(self, interface):
-        return dbus.Dictionary(self.PROPERTIES, signature="sv")
+        properties = {"version": dbus.UInt32(1)} if interface == KEYS else self.PROPERTIES
+        return dbus.Dictionary(properties, signature="sv")
 
     def close_sessions(self):
         for session in list(self.sessions.values()):
@@ -189,6 +200,13 @@ def obey(line, desktop, backend):
             backend.restores = False
         case ["close"]:
             backend.close_sessions()
+        case ["keys", answer]:
+            backend.key_answer = answer
+        case ["activate"]:
+            backend.activate()
+        case ["unbind"]:
+            for path in list(backend.applications):
+                backend.sessions[path].close()
         case ["press", *codes]:
             desktop.keyboard = desktop.keyboard or Keyboard(desktop.bus)
             desktop.keyboard.press([int(code) for code in codes])

@@ -14,6 +14,7 @@ from gi.repository import GLib
 NAME = "org.freedesktop.impl.portal.desktop.test"
 PORTAL = "org.freedesktop.portal.Desktop"
 CAST = "org.freedesktop.impl.portal.ScreenCast"
+KEYS = "org.freedesktop.impl.portal.GlobalShortcuts"
 MUTTER = "org.gnome.Mutter.ScreenCast"
 STORE = "org.freedesktop.impl.portal.PermissionStore"
 
@@ -25,8 +26,14 @@ BUS = """<busconfig>
 """
 BACKEND = f"""[portal]
 DBusName={NAME}
-Interfaces={CAST};
+Interfaces={CAST};%s
 UseIn=test
+"""
+# A program that runs on a desktop only counts as installed if its command exists.
+APPLICATION = """[Desktop Entry]
+Type=Application
+Name=ScreenRelay
+Exec=true
 """
 
 # The names on the bus that show that a program is there.
@@ -49,8 +56,12 @@ class Desktop:
             (folder / name).mkdir(mode=0o700, exist_ok=True)
         (folder / "bus.conf").write_text(BUS.format(folder=folder))
         if "backend" in parts:
-            (folder / "portals" / "test.portal").write_text(BACKEND)
+            (folder / "portals" / "test.portal").write_text(BACKEND % (f"{KEYS};" if "keys" in parts else ""))
             (folder / "portals" / "test-portals.conf").write_text("[preferred]\ndefault=test\n")
+        if "keys" in parts:
+            applications = folder / "home" / ".local" / "share" / "applications"
+            applications.mkdir(parents=True)
+            (applications / "screenrelay.ScreenRelay.desktop").write_text(APPLICATION)
         address = f"unix:path={folder}/bus"
         kept = ("PATH", "LANG", "TMPDIR", "LD_LIBRARY_PATH")
         self.environment = {name: os.environ[name] for name in kept if name in os.environ} | {

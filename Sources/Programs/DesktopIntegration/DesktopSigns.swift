@@ -17,11 +17,19 @@ public final class DesktopSigns {
         public var notifies = false
         /// The key that pauses and resumes, if there is one.
         public var pauseKey: KeyChord?
-        /// The X display of the key; nil for the one that DISPLAY names.
-        public var display: String?
+        /// Where the key is.
+        public var keyPlace = KeyPlace.display(nil)
 
         /// Only the tray icon.
         public init() {}
+    }
+
+    /// Where a key is that works whatever window has the focus.
+    public enum KeyPlace: Equatable, Sendable {
+        /// On this X display; nil for the one that DISPLAY names.
+        case display(String?)
+        /// On the Wayland desktop, by its portal.
+        case portal
     }
 
     /// What the desktop's user may do. Called in ``process()``.
@@ -51,11 +59,7 @@ public final class DesktopSigns {
     private var menuRevision: UInt32 = 1
     private var facts: SharingFacts
     private var notifications: Notifications?
-    private var pauseKey: PauseKey?
-    /// Whether the key is to be grabbed once there is a source, whose display then answers.
-    private var needsKey: Bool
-    /// Whether the display has ended. It is tried again when its pictures are back.
-    private var isDisplayLost = false
+    private var pauseKey: PauseKeys?
 
     /// Connects to the user's bus, if there is one.
     ///
@@ -74,7 +78,7 @@ public final class DesktopSigns {
         readFacts = facts
         self.facts = facts()
         item = TrayItem { InstalledIcons.contain($0, environment: environment) }
-        needsKey = settings.pauseKey != nil
+        pauseKey = settings.pauseKey.map { PauseKeys($0, of: settings.keyPlace, log: log) }
         if settings.notifies { notifications = Notifications(log: log) }
         let bus = BusConnection(address: nil)
         if bus.failure == 0 {
@@ -95,20 +99,21 @@ public final class DesktopSigns {
     public var entries: [pollfd] {
         var entries: [pollfd] = []
         if let bus { entries.append(pollfd(bus.fileDescriptor, bus.events)) }
-        if let pauseKey { entries.append(pollfd(pauseKey.descriptor)) }
+        if let entry = pauseKey?.entry { entries.append(entry) }
         return entries
     }
 
     /// When ``process()`` has something to do even if nothing arrives.
     public var deadline: MonotonicTime {
-        guard let bus else { return .distantFuture }
-        return min(bus.deadline, notifications?.deadline ?? .distantFuture)
+        let key = pauseKey?.deadline ?? .distantFuture
+        guard let bus else { return key }
+        return min(bus.deadline, notifications?.deadline ?? .distantFuture, key)
     }
 
     /// Handles what has arrived and what has changed. Never waits for the bus.
     public func process() {
         handleNews()
-        handleKey()
+        for _ in 0..<(pauseKey?.handleEvents(hasSource: facts.hasSource) ?? 0) { actions.togglePause() }
         guard let bus else { return }
         if !bus.process() {
             bus.close()
@@ -127,7 +132,6 @@ public final class DesktopSigns {
         bus?.close()
         bus = nil
         pauseKey = nil
-        needsKey = false
     }
 
     private func handleNews() {
@@ -136,7 +140,6 @@ public final class DesktopSigns {
         let old = facts
         facts = readFacts()
         facts.viewers = reading.viewers
-        if !old.hasSource, facts.hasSource, isDisplayLost { (needsKey, isDisplayLost) = (true, false) }
         guard let bus else { return }
         TrayItem.tell(bus, from: old, to: facts)
         TrayMenu.tell(bus, from: old, to: facts, revision: &menuRevision)
@@ -149,26 +152,6 @@ public final class DesktopSigns {
         isRegistered = true
         bus.tell(Self.watcher, "/StatusNotifierWatcher", Self.watcher, "RegisterStatusNotifierItem") {
             $0.string(name)
-        }
-    }
-
-    private func handleKey() {
-        guard let chord = settings.pauseKey else { return }
-        do throws(PauseKey.Problem) {
-            if needsKey, facts.hasSource {
-                needsKey = false
-                pauseKey = try PauseKey(chord, display: settings.display)
-                log.info("the key \(chord) pauses and resumes")
-            }
-            let presses = try pauseKey?.handleEvents() ?? 0
-            for _ in 0..<presses { actions.togglePause() }
-        } catch {
-            pauseKey = nil
-            switch error {
-            case .noDisplay, .noAnswer: isDisplayLost = true
-            case .noSuchKey, .taken: break
-            }
-            log.warning("--pause-key \(chord): \(error); sharing continues without it")
         }
     }
 }

@@ -10,6 +10,8 @@ public final class WaylandDesktop: Sendable {
         case portal
         /// The portal's backend, which stands for the person who is asked.
         case backend
+        /// Keys that the backend binds for applications.
+        case keys
         /// PipeWire, WirePlumber and a compositor with one monitor.
         case screen
     }

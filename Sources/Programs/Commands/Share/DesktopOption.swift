@@ -15,29 +15,18 @@ struct DesktopOption {
         Option(
             long: "pause-key", value: .required("KEY"),
             help:
-                "on an X display, a key that pauses and resumes whatever window has the focus, for example Ctrl+Alt+P "
-                + "or Pause; on a Wayland desktop, set keys for 'screenrelay pause' and 'screenrelay resume' in its "
-                + "settings",
+                "a key that pauses and resumes whatever window has the focus, for example Ctrl+Alt+P or Pause; a "
+                + "Wayland desktop asks you whether it may have that key",
             alsoSoughtAs: ["hotkey", "shortcut"]),
     ].under(.desktop)
 
     private(set) var settings = DesktopSigns.Settings()
-    /// A warning for a key that can't work, otherwise nil.
-    let warning: String?
 
-    /// Reads the options. The key is on the display that is captured.
+    /// Reads the options. The key is on the display or the desktop that is captured.
     init(_ options: ParsedOptions, _ capture: CaptureOptions) throws(UsageError) {
         settings.notifies = options.has("notify")
-        settings.display = capture.display
-        let key = try options.value("pause-key", as: .keyChord)
-        guard let key, capture.system == .wayland else {
-            settings.pauseKey = key
-            warning = nil
-            return
-        }
-        warning =
-            "--pause-key \(key): a Wayland desktop has no keys for other programs; set keys for 'screenrelay pause' "
-            + "and 'screenrelay resume' in its settings"
+        settings.pauseKey = try options.value("pause-key", as: .keyChord)
+        settings.keyPlace = capture.system == .wayland ? .portal : .display(capture.display)
     }
 
     /// Starts to show on this desktop that the screen is shared. For the thread that waits in `end`.

@@ -50,7 +50,7 @@ enum ShareCommand {
         let tags = try TagOption(options, room: configuration.room)
         let serving = try MediaServerOptions(options, configuration)
         let log = HostOptions.log(options, level: verbosity.level)
-        for warning in [capture.waylandWarning, desktop.warning].compactMap(\.self) { log.warning(warning) }
+        if let warning = capture.waylandWarning { log.warning(warning) }
         guard let program = ProgramBeside.capture.path else {
             return Program.fail(ProgramBeside.capture.missing, .unavailable)
         }

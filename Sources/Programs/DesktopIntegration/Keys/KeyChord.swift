@@ -27,6 +27,28 @@ public struct KeyChord: Equatable, Sendable, CustomStringConvertible {
         (description, self.symbol, self.modifiers) = (text, symbol, modifiers)
     }
 
+    /// The chord in the desktop portal's syntax (Shortcuts Specification 0.1, section 2), for example `CTRL+ALT+p`.
+    var trigger: String {
+        let pressed = Self.portalModifiers.filter { modifiers & $0.bit != 0 }
+        return (pressed.map(\.name) + [keysymName]).joined(separator: "+")
+    }
+
+    private static let portalModifiers: [(name: String, bit: UInt16)] = [
+        ("CTRL", control), ("ALT", alt), ("SHIFT", shift), ("LOGO", superKey),
+    ]
+
+    /// The keysym's name in xkbcommon-keysyms.h, without its prefix.
+    private var keysymName: String {
+        if let name = Self.keysymNames[symbol] { return name }
+        if symbol >= Self.f1 { return "F\(symbol - Self.f1 + 1)" }
+        return String(UnicodeScalar(UInt8(truncatingIfNeeded: symbol)))
+    }
+
+    private static let keysymNames: [UInt32: String] = [
+        0x20: "space", 0xFF50: "Home", 0xFF55: "Page_Up", 0xFF56: "Page_Down", 0xFF57: "End", 0xFF63: "Insert",
+        0xFF13: "Pause", 0xFF14: "Scroll_Lock", 0xFF61: "Print",
+    ]
+
     private static let modifiers = [
         "shift": shift, "ctrl": control, "control": control, "alt": alt, "super": superKey, "win": superKey,
     ]
@@ -36,6 +58,9 @@ public struct KeyChord: Equatable, Sendable, CustomStringConvertible {
         "space": 0x20, "home": 0xFF50, "pageup": 0xFF55, "pagedown": 0xFF56, "end": 0xFF57, "insert": 0xFF63,
     ]
     private static let otherKeys: [String: UInt32] = ["pause": 0xFF13, "scrolllock": 0xFF14, "print": 0xFF61]
+
+    /// The keysym of F1; those of the other keys follow.
+    private static let f1: UInt32 = 0xFFBE
 
     private static func key(_ name: String) -> (symbol: UInt32, isTyped: Bool)? {
         if let symbol = typedKeys[name] { return (symbol, true) }
@@ -47,10 +72,9 @@ public struct KeyChord: Equatable, Sendable, CustomStringConvertible {
                 || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
             return isKey ? (UInt32(byte), true) : nil
         }
-        // F1 is 0xFFBE, and the others follow.
         guard bytes.first == UInt8(ascii: "f"), let number = UInt32(name.dropFirst()), (1...24).contains(number),
             name == "f\(number)"
         else { return nil }
-        return (0xFFBE + number - 1, false)
+        return (f1 + number - 1, false)
     }
 }

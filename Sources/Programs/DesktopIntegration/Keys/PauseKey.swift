@@ -2,12 +2,13 @@ import CXCB
 import Clocks
 import Glibc
 import MediaTypes
+import Threading
 
 /// A key of an X display that pauses and resumes, whatever window has the focus: a passive grab on the root window
 /// (X11 protocol, GrabKey). For one thread, which waits for ``descriptor``.
-final class PauseKey {
+final class PauseKey: SharersKey {
     /// Why a key can't be used.
-    enum Problem: Error, CustomStringConvertible {
+    enum Problem: KeyProblem {
         case noDisplay
         case noAnswer
         case noSuchKey
@@ -19,6 +20,13 @@ final class PauseKey {
             case .noAnswer: "the X display doesn't answer"
             case .noSuchKey: "this display's keyboard has no such key"
             case .taken: "another program has this key; choose another one"
+            }
+        }
+
+        var isTemporary: Bool {
+            switch self {
+            case .noDisplay, .noAnswer: true
+            case .noSuchKey, .taken: false
             }
         }
     }
@@ -57,12 +65,10 @@ final class PauseKey {
         xcb_disconnect(connection)
     }
 
-    /// Readable when the server has sent something.
-    var descriptor: Int32 { xcb_get_file_descriptor(connection) }
+    var entry: pollfd { pollfd(xcb_get_file_descriptor(connection)) }
 
-    /// Handles all events that have arrived. Returns how often the key was pressed.
-    ///
-    /// - Throws: ``Problem`` if the key can't be used any longer.
+    var deadline: MonotonicTime { .distantFuture }
+
     func handleEvents() throws(Problem) -> Int {
         var (presses, isRemapped) = (0, false)
         repeat {
