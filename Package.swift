@@ -168,6 +168,8 @@ let package = Package(
         shell(
             "Capture", "HostConnection",
             ["Clocks", "Threading", "CLinux", "CaptureLink", "LinkTransport", "ByteCoding", "MediaTypes"]),
+        // A connection to an X server, and a limit for a server that hangs.
+        shell("Capture", "DisplayConnection", ["CXCB", "Clocks", "MediaTypes", "Threading"]),
         // The user's bus, on which a desktop's programs call each other.
         shell("Capture", "SessionBus", ["CSystemBus", "MediaTypes"]),
         // Whether the desktop says that it is locked.
@@ -184,8 +186,8 @@ let package = Package(
         shell(
             "Capture", "X11Capture",
             [
-                "CaptureEngine", "Clocks", "CXCB", "CLinux", "ColorConversion", "CaptureLink", "LinkTransport",
-                "MediaTypes", "Threading",
+                "CaptureEngine", "Clocks", "CXCB", "CLinux", "ColorConversion", "CaptureLink", "DisplayConnection",
+                "LinkTransport", "MediaTypes", "Threading",
             ]),
         // What a Wayland desktop shares: its portal grants a PipeWire node, whose buffers are the pictures.
         shell(
@@ -346,14 +348,14 @@ let package = Package(
             "Programs", "Viewing",
             [
                 "AudioCoding", "CLinux", "CWayland", "CXCB", "ByteCoding", "Clocks", "ColorConversion", "CommandLine",
-                "Exporting", "Ingest", "MediaFiles", "MediaTypes", "Opus", "OutputSettings", "Processes",
+                "DisplayConnection", "Exporting", "Ingest", "MediaFiles", "MediaTypes", "Opus", "OutputSettings", "Processes",
                 "RecordingFiles", "Replaying", "RoomConnections", "Signalling", "Threading", "VideoDecoding",
                 "WebRTCPushing",
             ]),
         // How a desktop shows that its screen is shared: an icon in its tray, notifications, and a key that pauses.
         shell(
             "Programs", "DesktopIntegration",
-            ["CXCB", "Clocks", "MediaTypes", "SessionBus", "Threading"]),
+            ["CXCB", "Clocks", "DisplayConnection", "MediaTypes", "SessionBus", "Threading"]),
         shell(
             "Programs", "Commands",
             [

@@ -2,6 +2,7 @@ import CXCB
 import Clocks
 import Glibc
 import MediaTypes
+import TestSupport
 import Testing
 import Threading
 
@@ -38,5 +39,15 @@ struct SilentServerTests {
         let begin = MonotonicTime.now()
         #expect(Keyboard(connection, until: begin + .seconds(600)) == nil)
         #expect(MonotonicTime.now() - begin < .seconds(300))
+    }
+
+    @Test("a server that accepts the pause key's connection and never answers isn't waited for any longer than 2 s")
+    func noSetup() throws {
+        let server = try RawServer()
+        let chord = try #require(KeyChord("Pause"))
+        let begin = MonotonicTime.now()
+        #expect(throws: PauseKey.Problem.noAnswer) { _ = try PauseKey(chord, display: server.displayName) }
+        #expect(MonotonicTime.now() - begin >= .seconds(2))
+        #expect(server.hasNext)
     }
 }

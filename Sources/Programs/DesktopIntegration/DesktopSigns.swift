@@ -7,9 +7,8 @@ public import Threading
 /// Shows on the sharer's desktop that the screen is shared: an icon in the tray, notifications of viewers who join, and
 /// a key that pauses. Whatever the desktop doesn't have is left out, and sharing continues.
 ///
-/// It has no thread of its own, and nothing here waits except for the X server while a key is grabbed, which takes up
-/// to 2 s after the connection was made: the owner polls ``entries`` until ``deadline``, and calls ``process()`` after
-/// each wait. Not thread-safe.
+/// It has no thread of its own, and nothing here waits except for the X server while a key is grabbed, which takes 2 s
+/// at most: the owner polls ``entries`` until ``deadline``, and calls ``process()`` after each wait. Not thread-safe.
 public final class DesktopSigns {
     /// What the user wants besides the tray icon.
     public struct Settings: Sendable {

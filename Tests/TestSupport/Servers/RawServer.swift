@@ -3,6 +3,8 @@ import Glibc
 /// A server on this machine that a test plays byte by byte, with one client at a time.
 public final class RawServer {
     public let port: UInt16
+    /// The name of the X display whose server this would be (X11 protocol, appendix B: the ports from 6000 on).
+    public var displayName: String { "127.0.0.1:\(Int(port) - 6000)" }
     private let listener: Int32
     private var client: Int32 = -1
     /// What has come and was not taken yet.

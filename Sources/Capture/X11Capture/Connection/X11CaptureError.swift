@@ -14,6 +14,8 @@ public enum X11CaptureError: ScreenError, Equatable {
     case invalidDisplayName(String)
     /// No server answers at this display, or it doesn't let us in.
     case cannotOpen(display: String)
+    /// Something accepts connections at this display, and no X server has answered in this time.
+    case noAnswer(display: String, after: Interval)
     /// The display has no such screen.
     case noSuchScreen(display: String)
     /// The display stores pixels in a format that isn't supported.
@@ -50,6 +52,8 @@ public enum X11CaptureError: ScreenError, Equatable {
         case .invalidDisplayName(let display): "'\(display)' is not a display's name; write it like :0"
         case .cannotOpen(let display):
             "display '\(display)' can't be opened: no X server is there, or it doesn't let us in (XAUTHORITY)"
+        case .noAnswer(let display, let limit):
+            "display '\(display)' doesn't answer within \(limit.milliseconds / 1000) s: its X server hangs"
         case .noSuchScreen(let display): "display '\(display)' has no such screen; leave the screen's number out"
         case .unsupportedFormat(let display, let depth, let bitsPerPixel, let reason):
             "display '\(display)' has depth \(depth) with \(bitsPerPixel) bits a pixel (\(reason)); "

@@ -1,4 +1,5 @@
 import CXCB
+import DisplayConnection
 import Glibc
 import MediaTypes
 
@@ -19,12 +20,16 @@ final class X11Connection {
     /// The kinds of events that are selected, for each window: the server knows one set for a connection.
     private var selected: [xcb_window_t: UInt32] = [:]
 
-    init(display name: String?) throws(X11CaptureError) {
+    /// Connects to the display of this name, or of DISPLAY if it is nil. Waits at most `limit` for the server.
+    init(
+        display name: String?, within limit: Interval = DisplayConnection.timeout
+    ) throws(X11CaptureError) {
         let fromEnvironment = getenv("DISPLAY").map { String(cString: $0) }
         let display = name ?? fromEnvironment ?? ""
         if display.isEmpty { throw .noDisplayNamed }
-        var screenNumber: Int32 = 0
-        guard let handle = xcb_connect(display, &screenNumber) else { throw .cannotOpen(display: display) }
+        guard let (handle, screenNumber) = DisplayConnection.open(display, within: limit) else {
+            throw .noAnswer(display: display, after: limit)
+        }
         do throws(X11CaptureError) {
             switch xcb_connection_has_error(handle) {
             case 0: break

@@ -1,5 +1,6 @@
 import CXCB
 import Clocks
+import DisplayConnection
 import Glibc
 import MediaTypes
 import Threading
@@ -42,10 +43,10 @@ final class PauseKey: SharersKey {
     /// When the grabbed key was last released. An automatic repetition presses it at the same time.
     private var released: xcb_timestamp_t?
 
-    /// Connects to `display`, or to DISPLAY's if it is nil, and grabs the key. Waits for the server's answers, after
-    /// the connection for 2 s at most.
+    /// Connects to `display`, or to DISPLAY's if it is nil, and grabs the key. Waits for the server 2 s at most.
     init(_ chord: KeyChord, display: String?) throws(Problem) {
-        guard let connection = xcb_connect(display, nil) else { throw .noDisplay }
+        let deadline = MonotonicTime.now() + Self.timeout
+        guard let (connection, _) = DisplayConnection.open(display, within: Self.timeout) else { throw .noAnswer }
         guard xcb_connection_has_error(connection) == 0, let setup = xcb_get_setup(connection) else {
             xcb_disconnect(connection)
             throw .noDisplay
@@ -57,7 +58,7 @@ final class PauseKey: SharersKey {
             xcb_screen_next(&screens)
         }
         (self.connection, self.roots, self.chord) = (connection, roots, chord)
-        try grab()
+        try grab(until: deadline)
     }
 
     deinit {
@@ -90,14 +91,13 @@ final class PauseKey: SharersKey {
             }
             guard xcb_connection_has_error(connection) == 0 else { throw .noDisplay }
             // Events that arrive with the answers don't make the descriptor readable, so they are handled now.
-            if isRemapped { try grab() }
+            if isRemapped { try grab(until: MonotonicTime.now() + Self.timeout) }
         } while isRemapped
         return presses
     }
 
     /// Grabs the key with each combination of the locks: a grab holds only for exactly its modifiers.
-    private func grab() throws(Problem) {
-        let deadline = MonotonicTime.now() + Self.timeout
+    private func grab(until deadline: MonotonicTime) throws(Problem) {
         guard let keyboard = Keyboard(connection, until: deadline) else { throw failure }
         guard let code = keyboard.code(of: chord.symbol) else { throw .noSuchKey }
         var combinations: Set<UInt16> = [chord.modifiers]

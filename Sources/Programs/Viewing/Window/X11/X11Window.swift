@@ -1,4 +1,5 @@
 import CXCB
+import DisplayConnection
 import Glibc
 import MediaTypes
 import Threading
@@ -21,11 +22,15 @@ final class X11Window: ViewWindow {
     private var needsDrawing = false
     private var isClosed = false
 
-    /// Connects to `display`, or to DISPLAY's if it is nil. Throws if there is no such display, or if its pixels can't
-    /// be drawn.
+    /// Connects to `display`, or to DISPLAY's if it is nil, for which it waits 5 s at most. Throws if there is no such
+    /// display, or if its pixels can't be drawn.
     init(display: String?) throws(ViewEnd) {
-        var number: Int32 = 0
-        guard let connection = xcb_connect(display, &number) else { throw Self.noDisplay(display) }
+        guard case (let connection, var number)? = DisplayConnection.open(display) else {
+            throw ViewEnd(
+                "the X server at \(display ?? "DISPLAY") doesn't answer within "
+                    + "\(DisplayConnection.timeout.milliseconds / 1000) s; name another one with --display, or use "
+                    + "--no-window", mayPass: false)
+        }
         var screens = xcb_screen_iterator_t()
         let setup = xcb_connection_has_error(connection) == 0 ? xcb_get_setup(connection) : nil
         if let setup { screens = xcb_setup_roots_iterator(setup) }
