@@ -125,7 +125,7 @@ public final class ViewRun {
     private func openWindow() -> ViewEnd? {
         guard settings.showsWindow, window == nil else { return nil }
         do throws(ViewEnd) {
-            window = try makeViewWindow(display: settings.display)
+            window = try makeViewWindow(display: settings.display, log: log)
             return nil
         } catch {
             return error

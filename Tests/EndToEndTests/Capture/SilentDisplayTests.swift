@@ -1,3 +1,4 @@
+import MediaTypes
 import Processes
 import TestSupport
 import Testing
@@ -31,6 +32,30 @@ extension EndToEnd {
             #expect(run.status == .exited(69))
             let line = "the X server at \(server.displayName) \(Self.silence)"
             #expect(run.errorLine?.contains(line) == true, "\(run.errorOutput)")
+        }
+
+        @Test("a compositor that hangs is one line of view, which has its window on the X display if there is one")
+        func compositor() throws {
+            let shared = try SharedDesktop()
+            defer { shared.stop() }
+            let folder = try TemporaryFolder()
+            let path = folder.file("wayland-0")
+            let compositor = try UnixSocket.listening(at: path)
+            let silent = "the Wayland compositor at WAYLAND_DISPLAY \(Self.silence)"
+            let run = try CommandLineRun(["screenrelay", "view", shared.link], environment: ["WAYLAND_DISPLAY": path])
+            #expect(run.status == .exited(69))
+            #expect(run.errorLine?.contains("\(silent) and no X server at DISPLAY") == true, "\(run.errorOutput)")
+
+            let screen = try VirtualScreen(PictureSize(width: 640, height: 480))
+            let viewer = try RunningProgram(
+                "screenrelay", ["view", "--stats", "text", shared.link],
+                prefix: ["env", "WAYLAND_DISPLAY=\(path)", "DISPLAY=\(screen.name)"])
+            try viewer.waitForLog("\(silent); the window is on the X display of DISPLAY")
+            try eventually("a frame", holds: { viewer.output.contains(" fps, ") })
+            #expect(viewer.child.poll() == nil)
+            #expect(viewer.stop() == .exited(0))
+            #expect(viewer.occurrences(of: silent) == 1)
+            withExtendedLifetime((compositor, screen)) {}
         }
     }
 }

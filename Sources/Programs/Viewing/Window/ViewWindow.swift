@@ -1,5 +1,6 @@
 import Glibc
 import MediaTypes
+import Threading
 
 /// A window that shows pictures, with the page's keys: `w` and `0` fit them into the window, `1` shows them in their
 /// own size, and `f` toggles full screen, which Escape leaves.
@@ -31,8 +32,21 @@ enum ViewWindowState {
 }
 
 /// Makes a window on the X display with this name; or, if it is nil, on the Wayland compositor of WAYLAND_DISPLAY if
-/// that answers, else on the X display of DISPLAY. Throws if there is none of them, or if it lacks what is needed.
-func makeViewWindow(display: String?) throws(ViewEnd) -> any ViewWindow {
-    if display == nil, let connection = WaylandConnection() { return try WaylandWindow(on: connection) }
-    return try X11Window(display: display)
+/// that answers within 5 s, else on the X display of DISPLAY. Throws if there is none of them, or if it lacks what is
+/// needed.
+///
+/// - Parameter log: gets a line if a compositor hangs.
+func makeViewWindow(display: String?, log: EventLog) throws(ViewEnd) -> any ViewWindow {
+    if display != nil { return try X11Window(display: display) }
+    let connection: WaylandConnection
+    do throws(WaylandConnection.Failure) {
+        connection = try WaylandConnection()
+    } catch {
+        let window = try X11Window(display: nil, without: error)
+        if error == .silent {
+            log.warning("\(WaylandConnection.Failure.silent); the window is on the X display of DISPLAY")
+        }
+        return window
+    }
+    return try WaylandWindow(on: connection)
 }

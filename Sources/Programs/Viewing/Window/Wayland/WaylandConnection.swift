@@ -7,6 +7,22 @@ import Threading
 /// The connection to a Wayland compositor. For one thread, which waits for ``entry``: only the initializer waits
 /// itself, for the compositor's first answer. All other objects of the compositor must be released before it is.
 final class WaylandConnection {
+    /// Why there is no connection.
+    enum Failure: Error, CustomStringConvertible {
+        /// WAYLAND_DISPLAY isn't set, or nothing listens there.
+        case absent
+        /// The compositor accepts connections, and doesn't answer.
+        case silent
+
+        var description: String {
+            switch self {
+            case .absent: "no Wayland compositor at WAYLAND_DISPLAY"
+            case .silent:
+                "the Wayland compositor at WAYLAND_DISPLAY doesn't answer within \(timeout.milliseconds / 1000) s"
+            }
+        }
+    }
+
     /// Some sessions keep the socket while they start a compositor again.
     private static let timeout = Interval.seconds(5)
 
@@ -19,12 +35,12 @@ final class WaylandConnection {
     /// Whether there was no room for all requests.
     private var hasUnsent = false
 
-    /// Connects to the compositor of WAYLAND_DISPLAY. Nil if that isn't set, or if no compositor answers there.
-    init?() {
+    /// Connects to the compositor of WAYLAND_DISPLAY.
+    init() throws(Failure) {
         // Without a folder, libwayland would write a line to standard error.
         guard let name = Self.variable("WAYLAND_DISPLAY"),
             name.hasPrefix("/") || Self.variable("XDG_RUNTIME_DIR") != nil, let display = wl_display_connect(name)
-        else { return nil }
+        else { throw .absent }
         self.display = display
         registry = WaylandObject(wl_display_get_registry(display), gone: wl_registry_destroy) { [weak self] event in
             // wl_registry.global
@@ -33,7 +49,7 @@ final class WaylandConnection {
             let name = String(cString: interface)
             if globals[name] == nil { globals[name] = (event[0].u, event[2].u) }
         }
-        guard isAnswering() else { return nil }
+        guard isAnswering() else { throw isLost ? .absent : .silent }
     }
 
     deinit {

@@ -24,7 +24,9 @@ final class X11Window: ViewWindow {
 
     /// Connects to `display`, or to DISPLAY's if it is nil, for which it waits 5 s at most. Throws if there is no such
     /// display, or if its pixels can't be drawn.
-    init(display: String?) throws(ViewEnd) {
+    ///
+    /// - Parameter failure: why there is no Wayland window instead, which is tried first if no display is named.
+    init(display: String?, without failure: WaylandConnection.Failure = .absent) throws(ViewEnd) {
         guard case (let connection, var number)? = DisplayConnection.open(display) else {
             throw ViewEnd(
                 "the X server at \(display ?? "DISPLAY") doesn't answer within "
@@ -40,7 +42,7 @@ final class X11Window: ViewWindow {
         }
         guard let setup, screens.rem > 0, let screen = screens.data else {
             xcb_disconnect(connection)
-            throw Self.noDisplay(display)
+            throw Self.noDisplay(display, failure)
         }
         guard X11Image.isPossible(on: screen, setup) else {
             xcb_disconnect(connection)
@@ -63,11 +65,10 @@ final class X11Window: ViewWindow {
         xcb_disconnect(connection)
     }
 
-    private static func noDisplay(_ name: String?) -> ViewEnd {
-        // Without a name, a compositor was tried first.
+    private static func noDisplay(_ name: String?, _ failure: WaylandConnection.Failure) -> ViewEnd {
         let problem =
             name.map { "no X server at \($0); name one with --display" }
-            ?? "no Wayland compositor at WAYLAND_DISPLAY and no X server at DISPLAY; name an X server with --display"
+            ?? "\(failure) and no X server at DISPLAY; name an X server with --display"
         return ViewEnd("\(problem), or use --no-window", mayPass: false)
     }
 
