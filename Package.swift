@@ -348,9 +348,9 @@ let package = Package(
             "Programs", "Viewing",
             [
                 "AudioCoding", "CLinux", "CWayland", "CXCB", "ByteCoding", "Clocks", "ColorConversion", "CommandLine",
-                "DisplayConnection", "Exporting", "Ingest", "MediaFiles", "MediaTypes", "Opus", "OutputSettings", "Processes",
-                "RecordingFiles", "Replaying", "RoomConnections", "Signalling", "Threading", "VideoDecoding",
-                "WebRTCPushing",
+                "DisplayConnection", "Exporting", "Ingest", "MediaFiles", "MediaTypes", "Opus", "OutputSettings",
+                "Processes", "RecordingFiles", "Replaying", "RoomConnections", "Signalling", "Threading",
+                "VideoDecoding", "WebRTCPushing",
             ]),
         // How a desktop shows that its screen is shared: an icon in its tray, notifications, and a key that pauses.
         shell(
