@@ -98,6 +98,39 @@ struct PointingOverlayTests {
         #expect(try picture.bytes == GrabbedPicture(rig.capture).bytes)
     }
 
+    @Test("what changes beneath a dot that stays is in the pictures, none shows the dot, and it is on the screen again")
+    func staying() throws {
+        let screen = try VirtualScreen(TestScreen.size)
+        let rig = try Rig(screen.name)
+        rig.client.background(Self.background)
+        _ = try rig.capture.readEvents()
+        _ = try rig.capture.fetchDamage()
+        var picture = try GrabbedPicture(rig.capture)
+        /// Pages repeat a dot that stays.
+        func hold(until what: String, _ condition: () throws -> Bool) throws {
+            try rig.wait(for: what) {
+                rig.point(0.5, 0.5)
+                try picture.update(rig.capture, rig.capture.fetchDamage())
+                #expect(!Self.hasDot(picture))
+                return try condition()
+            }
+        }
+        for (step, color) in [0x10_2030, 0x80_9070, Self.background].enumerated() {
+            try hold(until: "the dot before change \(step)") { rig.color(at: 0.5, 0.5) == Self.color }
+            rig.client.background(color)
+            let (red, green, blue) = (UInt8(color >> 16), UInt8(color >> 8 & 0xFF), UInt8(color & 0xFF))
+            try hold(until: "change \(step)") { picture.color(200, 150) == SceneColor(red, green, blue) }
+        }
+        try hold(until: "the dot after all changes") { rig.color(at: 0.5, 0.5) == Self.color }
+        // Over a still screen it stays where it is.
+        let end = now() + .milliseconds(1500)
+        try hold(until: "the end") {
+            #expect(rig.color(at: 0.5, 0.5) == Self.color)
+            return now() >= end
+        }
+        #expect(try picture.bytes == GrabbedPicture(rig.capture).bytes)
+    }
+
     @Test("clicks go to the window below")
     func clicks() throws {
         let screen = try VirtualScreen(TestScreen.size)

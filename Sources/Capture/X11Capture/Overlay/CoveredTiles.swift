@@ -35,6 +35,7 @@ struct CoveredTiles {
 
     private struct Kept {
         let pixels: Pixels
+        let readAt: MonotonicTime
         /// nil as long as the overlay covers it.
         var leftAt: MonotonicTime?
         var nextLook = MonotonicTime.distantFuture
@@ -65,9 +66,9 @@ struct CoveredTiles {
     /// Those of `tiles` whose pixels aren't kept yet, and have to be before the overlay covers them.
     func missing(of tiles: Set<Tile>) -> [Tile] { tiles.filter { kept[$0] == nil } }
 
-    /// Keeps the pixels of more tiles.
-    mutating func keep(_ pixels: [Tile: Pixels]) {
-        for (tile, pixels) in pixels { kept[tile] = Kept(pixels: pixels) }
+    /// Keeps the pixels of more tiles, which have just been read.
+    mutating func keep(_ pixels: [Tile: Pixels], at now: MonotonicTime) {
+        for (tile, pixels) in pixels { kept[tile] = Kept(pixels: pixels, readAt: now) }
     }
 
     /// Notes that the overlay now covers these tiles, and no others; all of them are kept. Its colours are 0xRRGGBB.
@@ -76,9 +77,11 @@ struct CoveredTiles {
         colors.formUnion(new.map { format.pixel(of: $0) })
         for (tile, entry) in kept {
             if tiles.contains(tile) {
-                kept[tile] = Kept(pixels: entry.pixels)
+                kept[tile]?.leftAt = nil
+                kept[tile]?.nextLook = .distantFuture
             } else if entry.leftAt == nil {
-                kept[tile] = Kept(pixels: entry.pixels, leftAt: now, nextLook: now + Self.settling)
+                kept[tile]?.leftAt = now
+                kept[tile]?.nextLook = now + Self.settling
             }
         }
     }
@@ -113,6 +116,24 @@ struct CoveredTiles {
     /// Has tiles read later that couldn't be read now.
     mutating func postpone(_ tiles: some Sequence<Tile>, at now: MonotonicTime) {
         for tile in tiles { kept[tile]?.nextLook = now + Self.settling }
+    }
+
+    /// The tiles that the overlay covers and that were read before `time`, each with the area to read.
+    func covered(readBefore time: MonotonicTime) -> [Tile: PixelRectangle] {
+        kept.filter { $0.value.leftAt == nil && $0.value.readAt <= time }.mapValues(\.pixels.area)
+    }
+
+    /// Whether the screen has changed beside the overlay in one of these covered tiles, which have these pixels now.
+    func haveChanged(seeing pixels: [Tile: Pixels]) -> Bool {
+        pixels.contains { tile, pixels in
+            guard let entry = kept[tile], entry.leftAt == nil else { return false }
+            return zip(values(entry.pixels), values(pixels)).contains { $0 != $1 && !colors.contains($1) }
+        }
+    }
+
+    /// Whether the overlay covers a tile in which a part of the rectangle is.
+    func cover(partOf rectangle: PixelRectangle) -> Bool {
+        kept.contains { $0.value.leftAt == nil && !$0.key.area.intersection(rectangle).isEmpty }
     }
 
     /// Whether the whole rectangle is covered, or was until a moment ago.

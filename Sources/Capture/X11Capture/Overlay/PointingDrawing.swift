@@ -77,6 +77,11 @@ struct PointingDrawing {
         (self.fills, self.labels) = (fills, labels)
     }
 
+    /// Nothing, which takes off the screen what is shown.
+    static let nothing = PointingDrawing([], in: PictureSize(width: 0, height: 0)) { _ in
+        PictureSize(width: 0, height: 0)
+    }
+
     /// All that is covered.
     var rectangles: [PixelRectangle] { fills.flatMap(\.rectangles) + labels.map(\.area) }
 

@@ -9,6 +9,7 @@ final class PointingOverlay {
     /// Areas of the captured area that have to be read again, although no damage that counts is reported for them.
     private(set) var changes: [PixelRectangle] = []
     var tiles: CoveredTiles
+    var rest = OverlayRest()
     private(set) var marks = PointingMarks()
     private let connection: X11Connection
     private var window: OverlayWindow?
@@ -34,10 +35,12 @@ final class PointingOverlay {
     var due: MonotonicTime {
         // Most of the time.
         if !hasNews, !isShown { return .distantFuture }
-        return min(redrawDue, tiles.nextLook)
+        return min(redrawDue, tiles.nextLook, rest.due)
     }
 
     var redrawDue: MonotonicTime {
+        // During a rest, it waits for the tiles that are read again.
+        if let end = rest.end { return max(lastDrawn + Self.period, tiles.isEmpty ? .zero : end) }
         if hasNews { return lastDrawn + Self.period }
         return isDrawn ? max(nextFade, lastDrawn + Self.fadePeriod) : .distantFuture
     }
@@ -80,7 +83,9 @@ final class PointingOverlay {
     /// Takes the window off the screen if nothing is shown any more. Until then it has an empty shape: a compositing
     /// manager may fade out a window that is unmapped.
     func unmapIfUnused() {
-        if !isShown { window?.unmap() }
+        if isShown { return }
+        window?.unmap()
+        rest = OverlayRest()
     }
 
     /// Adds to `changes`. The list is bounded, because it may be a long time before the next `fetchDamage`.
@@ -98,6 +103,9 @@ final class PointingOverlay {
     /// captured area is at `origin` on the root window.
     func removeOwn(_ origin: (x: Int, y: Int), from damage: inout [PixelRectangle]) {
         if tiles.isEmpty { return }
+        if !rest.isTouched, damage.contains(where: { tiles.cover(partOf: $0.moved(x: origin.x, y: origin.y)) }) {
+            rest.touched()
+        }
         damage.removeAll { tiles.contain($0.moved(x: origin.x, y: origin.y)) }
     }
 

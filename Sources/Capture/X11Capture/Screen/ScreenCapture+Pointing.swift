@@ -33,14 +33,18 @@ extension ScreenCapture {
         if try isBehindLock() { overlay.removeAll() }
         if place == nil { overlay.removeAll() }
         if overlay.tiles.nextLook <= now { try releaseTiles(place, now) }
+        if overlay.rest.due <= now { try lookBeside(place, now) }
         if overlay.redrawDue <= now {
             // Pictures of a window's own pixmap don't have it.
-            if let place, place.drawable == connection.root {
-                try drawInPictures(place, now)
-            } else if let drawing = try overlay.drawing(now, in: size) {
-                overlay.show(drawing, at: try windowOrigin(place), on: try connection.rootSize(), now)
-                xcb_flush(connection.handle)
+            if let drawing = try overlay.drawing(now, in: size) {
+                if let place, place.drawable == connection.root {
+                    try drawInPictures(drawing, place, now)
+                } else {
+                    overlay.show(drawing, at: try windowOrigin(place), on: try connection.rootSize(), now)
+                    xcb_flush(connection.handle)
+                }
             }
+            overlay.rest.finish()
         }
         overlay.unmapIfUnused()
     }
@@ -53,9 +57,23 @@ extension ScreenCapture {
         return lock?.isLocked == true
     }
 
+    /// Looks whether the screen has changed beside the overlay since the pixels beneath it were read. If so, takes it
+    /// off the screen until they have been read again.
+    private func lookBeside(_ place: CapturePlace?, _ now: MonotonicTime) throws(X11CaptureError) {
+        guard let place, place.drawable == connection.root else { return overlay.rest.postpone(now) }
+        let captured = place.available.moved(x: place.area.x, y: place.area.y)
+        let areas = overlay.tiles.covered(readBefore: now - OverlayRest.age)
+            .filter { $0.value.intersection(captured) == $0.value }
+        guard !areas.isEmpty, let pixels = try read(areas, place) else { return overlay.rest.postpone(now) }
+        guard overlay.tiles.haveChanged(seeing: pixels) else { return overlay.rest.foundNothing(now) }
+        overlay.rest.begin(now)
+        try drawInPictures(.nothing, place, now)
+    }
+
     /// Draws it where pictures are read, which must not show it.
-    private func drawInPictures(_ place: CapturePlace, _ now: MonotonicTime) throws(X11CaptureError) {
-        guard let drawing = try overlay.drawing(now, in: size) else { return }
+    private func drawInPictures(
+        _ drawing: PointingDrawing, _ place: CapturePlace, _ now: MonotonicTime
+    ) throws(X11CaptureError) {
         let origin = (x: place.area.x, y: place.area.y)
         let captured = place.available.moved(x: origin.x, y: origin.y)
         let tiles = CoveredTiles.tiles(
@@ -80,7 +98,7 @@ extension ScreenCapture {
             overlay.removeOwn(origin, from: &drawn)
             for area in drawn { overlay.addChange(area) }
         }
-        overlay.tiles.keep(pixels)
+        overlay.tiles.keep(pixels, at: now)
         overlay.tiles.cover(tiles, colors: drawing.colors, at: now)
     }
 
@@ -107,6 +125,7 @@ extension ScreenCapture {
         let areas = settled.filter { $0.value.intersection(captured) == $0.value }
         guard let pixels = try read(areas, place) else { return overlay.tiles.postpone(settled.keys, at: now) }
         for tile in settled.keys where overlay.tiles.release(tile, seeing: pixels[tile], at: now) {
+            overlay.rest.foundChange()
             if let area = areas[tile] { overlay.addChange(area.moved(x: -place.area.x, y: -place.area.y)) }
         }
     }

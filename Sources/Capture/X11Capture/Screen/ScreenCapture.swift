@@ -192,6 +192,8 @@ public final class ScreenCapture: ScreenSource {
                 }
             }
             overlay.removeOwn((place.area.x, place.area.y), from: &changes)
+            // Without damage, nothing tells of changes where the overlay is.
+            if comparison != nil, !overlay.tiles.isEmpty { overlay.rest.touched() }
             if let all {
                 isKept = try completes { () throws(X11CaptureError) in try grabber.keep(all, of: place, tracked.layout)
                 }
