@@ -76,6 +76,21 @@ struct TailProbeTests {
         #expect(probe.poll(at: time(1140)) == .retransmitPicture)
     }
 
+    @Test("Pictures that come 17 and 50 ms apart in turn wait for each other")
+    func unevenMotion() {
+        var probe = probe()
+        var now: Int64 = 0
+        for number in 0..<40 {
+            now += number.isMultiple(of: 2) ? 17 : 50
+            #expect(number < 4 || probe.poll(at: time(now)) == nil)
+            probe.pictureSent(
+                lastSequenceNumber: SequenceNumber(200 + UInt16(number)), packetCount: 2, roundTripTime: nil,
+                at: time(now))
+        }
+        #expect(probe.deadline == time(now + 75))
+        #expect(probe.poll(at: time(now + 75)) == .retransmitPicture)
+    }
+
     @Test("in motion padding follows each picture after a burst of losses, and then the usual probes")
     func bursts() {
         var probe = TailLossProbe(hasRetransmission: true)

@@ -73,7 +73,7 @@ def build(say, names, package=REPOSITORY, folder=os.path.join(REPOSITORY, ".buil
     for product in names:
         say("building " + product)
         command = ["swift", "build", "--package-path", package, "-c", "release", "--static-swift-stdlib",
-                   "--product", product, "--scratch-path", folder]
+                   "-Xswiftc", "-cross-module-optimization", "--product", product, "--scratch-path", folder]
         try:
             result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         except OSError as error:
