@@ -51,7 +51,7 @@ struct PresenterTests {
         #expect(try join(WebSocketClient(port: other.port), "secret")["turn"] == nil)
     }
 
-    @Test("a person who may present is told what to ask of a camera, and others aren't")
+    @Test("a page is told what to ask of a camera, whether it may present or only meet, and a plain client isn't")
     func camera() throws {
         let publishing = self.publishing
         let camera = try #require(CameraFormat("640x360@15"))
@@ -60,9 +60,13 @@ struct PresenterTests {
             $0.camera = camera
             $0.rooms[0].access = RoomAccess(viewing: "audience", presenting: "secret")
         }
-        let told = try join(WebSocketClient(port: server.port), "secret")["camera"] as? [String: Any]
-        #expect(told?["width"] as? Int == 640 && told?["height"] as? Int == 360 && told?["frameRate"] as? Int == 15)
-        #expect(try join(WebSocketClient(port: server.port), "audience")["camera"] == nil)
+        for token in ["secret", "audience"] {
+            let told = try join(WebSocketClient(port: server.port), token)["camera"] as? [String: Any]
+            #expect(told?["width"] as? Int == 640 && told?["height"] as? Int == 360 && told?["frameRate"] as? Int == 15)
+        }
+        let plain = try WebSocketClient(port: server.port)
+        try plain.send(event: "__join", "{\"room\":\"desk,audience\"}")
+        #expect(try plain.next(event: "_peers")["camera"] == nil)
     }
 
     @Test("a viewer can't present, not even with a presenter's visit, and a visit that isn't one is refused")

@@ -61,7 +61,7 @@ public struct HostConfiguration: Sendable {
     /// STUN and TURN servers by which clients may reach this host, and each other in a meeting. Clients receive the
     /// servers after admission. A TURN server without credentials is left out.
     public var iceServers: [ICEServer] = []
-    /// The size and the frame rate that the page asks of the camera of a person who presents from it.
+    /// The size and the frame rate that the page asks of a camera that is shared from it, or is used in a meeting.
     public var camera = CameraFormat()
     /// Who may control the host over HTTP (`Protocol/openapi.yaml`), or nil if no one may.
     public var administration: Administration?

@@ -61,8 +61,8 @@ enum AccessOptions {
         Option(
             long: "camera", value: .required("WIDTHxHEIGHT@FPS"),
             help:
-                "with --presenters: the size and the frame rate that pages ask of cameras, 16 to 4096 pixels and 1 to "
-                + "60 fps; a camera without them uses the nearest it has",
+                "the size and the frame rate that pages ask of cameras, for sharing and in meetings, 16 to 4096 pixels "
+                + "and 1 to 60 fps; a camera without them uses the nearest it has",
             default: "\(CameraFormat())"),
     ]
 

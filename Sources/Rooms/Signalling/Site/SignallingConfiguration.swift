@@ -29,7 +29,7 @@ public struct SignallingConfiguration: Sendable {
     public var pairRooms = false
     /// The STUN and TURN servers that clients receive after admission.
     public var iceServers: [ICEServer] = []
-    /// What pages ask of the camera of a person who presents.
+    /// What pages ask of a camera that is shared, or is used in a meeting.
     public var camera = CameraFormat()
     /// The limits for clients.
     public var limits = SignallingLimits()

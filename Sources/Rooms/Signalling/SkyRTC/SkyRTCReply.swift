@@ -84,7 +84,7 @@ struct SkyRTCReply: Encodable {
     /// Creates a message of a room. The other values are for `_peers`: `tracks` are the tracks that a newcomer can
     /// watch, `page` is the version of our page, `iceServers` are the servers by which it may reach the others,
     /// `resumption` is the secret of a viewer who breaks off, `watching` are the tracks of which one who has gone on
-    /// still has a session, `turn` is a viewer's turn to present, `camera` is what its page asks of a camera,
+    /// still has a session, `turn` is a viewer's turn to present, `camera` is what a viewer's page asks of a camera,
     /// `pointing` is whether viewers may point, and `chat` is the state of the chat, if viewers may write.
     init(
         _ message: RoomMessage, tracks: [TrackSummary] = [], page: String? = nil, iceServers: [ClientICEServer] = [],

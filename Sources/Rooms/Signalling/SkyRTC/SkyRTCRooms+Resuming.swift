@@ -85,7 +85,7 @@ extension SkyRTCRooms {
         return SkyRTCReply(
             message, tracks: rooms.summaries(of: room), page: ViewerFiles.version,
             iceServers: configuration.iceServers.forClient(), resumption: isViewer ? member.resumption : nil,
-            watching: watching, turn: turn, camera: turn?.word == nil ? nil : configuration.camera,
+            watching: watching, turn: turn, camera: isViewer ? configuration.camera : nil,
             pointing: isViewer && pointing.isAllowed, chat: isViewer ? chat.summary(of: room) : nil)
     }
 

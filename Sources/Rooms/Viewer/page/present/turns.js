@@ -10,7 +10,7 @@ export class Turns {
   own = null;
   /** When our turn ends, or when we may ask again: on the clock of `performance.now()`; NaN if that isn't limited. */
   end = NaN;
-  /** What is asked of our camera, if we present: {width, height, frameRate}. */
+  /** What is asked of our camera: {width, height, frameRate}. */
   camera;
   /** Those that we decide about, each with `id`, `name` (may be empty) and `turn`, in the order of their requests. */
   members = [];
