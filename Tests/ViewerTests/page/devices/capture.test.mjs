@@ -68,7 +68,7 @@ test("without a microphone the camera is shared alone, and one that comes can be
   const devices = new FakeDevices(camera("a"));
   const { capture, told } = await open();
   assert.deepEqual(used(capture), ["a", undefined]);
-  assert.equal(capture.note, "soundless");
+  assert.equal(capture.note, "absent-audio");
   devices.plug(microphone("m"));
   await settled();
   assert.deepEqual(used(capture), ["a", undefined], "nothing is opened by itself");
@@ -171,7 +171,7 @@ test("a camera or microphone that is unplugged is replaced, else the sound or th
   assert.equal(capture.note, "lost-audio");
   devices.unplug("n");
   await settled();
-  assert.equal(capture.note, "soundless");
+  assert.equal(capture.note, "absent-audio");
   assert.deepEqual(told.splice(0), [["video", "b"], ["audio", "n"], ["audio", null]]);
   devices.unplug("b");
   await settled();
@@ -240,7 +240,7 @@ test("each note is there in both languages, and the Chinese texts have no Englis
   assert.deepEqual(keys(choiceWords.en), keys(choiceWords.zh));
   const texts = [...Object.values(choiceWords.zh), ...Object.values(choiceWords.zh.notes)];
   for (const text of texts.filter((one) => typeof one === "string")) assert.doesNotMatch(text, /[a-z]/i);
-  const notes = ["missed", "lost", "unopened"].flatMap((what) => [`${what}-video`, `${what}-audio`]);
-  const others = ["soundless", "refused", "refused-audio"];
-  for (const note of [...notes, ...others]) assert.match(choiceWords.en.notes[note], /\.$/);
+  const whats = ["missed", "lost", "unopened", "absent", "refused"];
+  const notes = whats.flatMap((what) => [`${what}-video`, `${what}-audio`]);
+  for (const note of [...notes, "refused"]) assert.match(choiceWords.en.notes[note], /\.$/);
 });

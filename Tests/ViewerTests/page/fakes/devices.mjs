@@ -14,8 +14,8 @@ export class FakeTrack {
   }
 
   getSettings() {
-    const { deviceId, facingMode } = this.device;
-    return facingMode ? { deviceId, facingMode } : { deviceId };
+    const { deviceId, facingMode, width, height } = this.device;
+    return { deviceId, ...(facingMode && { facingMode }), ...(width && { width, height }) };
   }
 
   stop() {
@@ -31,7 +31,7 @@ export class FakeTrack {
 export class FakeStream {
   #tracks;
 
-  constructor(tracks) {
+  constructor(tracks = []) {
     this.#tracks = [...tracks];
   }
 

@@ -1,14 +1,15 @@
-// The camera and the microphone of a share: opened, exchanged for others, and released.
+// The camera and the microphone of a share or a meeting: opened, exchanged for others, and released.
 
 import { facingOf } from "./facing.js";
+import { isRefusal, refusedOne } from "./refusal.js";
 import { keepDevices, recallDevices } from "./chosen.js";
 
 const DEVICES = { video: "videoinput", audio: "audioinput", output: "audiooutput" };
+const KINDS = ["video", "audio"];
 const NAMES = { video: "camera", audio: "microphone" };
 const MICROPHONE = { echoCancellation: true, noiseSuppression: true };
 // A device that another track or program has may fail with either.
 const BUSY = new Set(["NotReadableError", "AbortError"]);
-const REFUSED = new Set(["NotAllowedError", "SecurityError"]);
 
 const only = (deviceId) => (deviceId ? { deviceId: { exact: deviceId } } : {});
 
@@ -16,7 +17,8 @@ const only = (deviceId) => (deviceId ? { deviceId: { exact: deviceId } } : {});
  * The open devices. They are those that the user has chosen before, or the browser's default ones if those are gone.
  *
  * Handlers: onChange() when something else is to be drawn; onTrack(kind, track) when another track, or null, takes the
- * place of the former one, which is stopped when the returned promise ends; onEnded() when there is no camera any more.
+ * place of the former one, which is stopped when the returned promise ends; onEnded() when a device is gone that can't
+ * be done without.
  */
 export class Capture {
   /** By kind: what `getUserMedia` has opened, or null. */
@@ -25,36 +27,66 @@ export class Capture {
   lists = { video: [], audio: [], output: [] };
   /** What the user is to be told: a key of `words.notes`, or "". */
   note = "";
+  /** The kinds that the user has turned off, or hasn't asked for. */
+  off;
 
   #basic;
+  #needsCamera;
   #handlers;
   #attempts = { video: 0, audio: 0 };
-  #isMicrophoneRefused = false;
   #isClosed = false;
   #listen = () => this.#list();
 
-  /** `camera`: {width, height, frameRate}, which is asked of the camera. */
-  constructor(camera, handlers) {
+  /**
+   * `camera`: {width, height, frameRate}, which is asked of the camera; `kinds`: what to open, "video" and "audio" or
+   * one of them; `needsCamera`: whether a microphone alone isn't enough.
+   */
+  constructor(camera, handlers, { kinds = KINDS, needsCamera = true } = {}) {
     const size = Object.entries(camera).map(([name, ideal]) => [name, { ideal }]);
     this.#basic = { video: Object.fromEntries(size), audio: MICROPHONE };
     this.#handlers = handlers;
+    this.#needsCamera = needsCamera;
+    this.off = new Set(KINDS.filter((kind) => !kinds.includes(kind)));
   }
 
-  /** Opens a camera, and a microphone if there is one. Throws what `getUserMedia` throws. */
+  /** Opens the devices as far as there are any: at least one that is enough. Throws what `getUserMedia` throws. */
   async open() {
     navigator.mediaDevices.addEventListener?.("devicechange", this.#listen);
     await this.#list();
-    const chosen = recallDevices();
-    const stream = await this.#openFirst(this.#wishes(chosen));
+    const kinds = KINDS.filter((kind) => !this.off.has(kind));
+    const { stream, refused } = await this.#openFirst(this.#wishes(kinds));
     for (const track of stream?.getTracks() ?? []) this.#take(track.kind, track);
     if (this.#isClosed) return;
-    if (!this.tracks.audio) this.note = this.#isMicrophoneRefused ? "refused-audio" : "soundless";
-    for (const kind of ["audio", "video"]) {
-      const id = chosen[NAMES[kind]];
-      if (id && this.tracks[kind] && this.selected(kind) !== id) this.note = `missed-${kind}`;
-    }
+    const absent = kinds.find((kind) => !this.tracks[kind]);
+    if (absent) this.note = refused ? `refused-${refused}` : `absent-${absent}`;
+    this.#noteMissed(["audio", "video"]);
     // The devices have names now.
     await this.#list();
+  }
+
+  /**
+   * Releases the device of this kind, or opens the chosen one again; if that is gone, another one. Returns whether that
+   * was done, and no later choice has come in between. Throws what `getUserMedia` throws.
+   */
+  async turn(kind, isOn) {
+    const attempt = ++this.#attempts[kind];
+    this.note = "";
+    let track = null;
+    if (isOn) {
+      const { stream } = await this.#openFirst(this.#wishes([kind]));
+      if (this.#isClosed || attempt !== this.#attempts[kind]) {
+        stream?.getTracks().forEach(release);
+        return false;
+      }
+      this.off.delete(kind);
+      [track] = stream.getTracks();
+    } else {
+      this.off.add(kind);
+    }
+    await this.#take(kind, track);
+    if (isOn) this.#noteMissed([kind]);
+    await this.#list();
+    return true;
   }
 
   /** Uses the device with this id from now on. */
@@ -74,11 +106,16 @@ export class Capture {
   close() {
     this.#isClosed = true;
     navigator.mediaDevices.removeEventListener?.("devicechange", this.#listen);
-    for (const kind of ["video", "audio"]) {
+    for (const kind of KINDS) {
       const track = this.tracks[kind];
       this.tracks[kind] = null;
       if (track) release(track);
     }
+  }
+
+  /** Whether what is open is enough. */
+  get isReady() {
+    return this.tracks.video !== null || (!this.#needsCamera && this.tracks.audio !== null);
   }
 
   /** The id of the device that is used, or "". */
@@ -98,37 +135,52 @@ export class Capture {
     return sides.includes("user") && sides.includes("environment");
   }
 
+  /** Says so if another device is used than the chosen one. */
+  #noteMissed(kinds) {
+    const chosen = recallDevices();
+    for (const kind of kinds) {
+      const id = chosen[NAMES[kind]];
+      if (id && this.tracks[kind] && this.selected(kind) !== id) this.note = `missed-${kind}`;
+    }
+  }
+
   /**
    * What to ask for, best first. Without the chosen camera the default one is used, then any other, because the default
-   * one may be in use; without a microphone, the camera is shared without sound.
-   *
-   * @param {{ [name: string]: string }} chosen
+   * one may be in use; then one of both kinds alone.
    */
-  #wishes({ camera, microphone, facing }) {
+  #wishes(kinds) {
+    const { camera, microphone, facing } = recallDevices();
     const first = facing ? { facingMode: { exact: facing } } : only(camera);
     const cameras = unique([first, {}, ...this.lists.video.map(({ deviceId }) => only(deviceId))]);
     const microphones = unique([only(microphone), {}]);
-    return cameras.flatMap((video) => [...microphones.map((audio) => ({ video, audio })), { video }]);
+    const silent = cameras.map((video) => ({ video }));
+    const unseen = microphones.map((audio) => ({ audio }));
+    if (kinds.length === 1) return kinds[0] === "video" ? silent : unseen;
+    const both = silent.flatMap(({ video }) => [...microphones.map((audio) => ({ video, audio })), { video }]);
+    return this.#needsCamera ? both : [...both, ...unseen];
   }
 
-  /** Returns null if the devices have been released meanwhile. */
+  /**
+   * Returns the stream of the first of these wishes that can be had, and the kind that the browser has refused
+   * meanwhile, or null. The stream is null if the devices have been released meanwhile.
+   */
   async #openFirst(wishes) {
+    let refused = null;
     let last = null;
     for (const wish of wishes) {
-      if (this.#isClosed) return null;
-      if (this.#isMicrophoneRefused && wish.video && wish.audio) continue;
+      if (this.#isClosed) break;
+      if (refused && wish[refused]) continue;
       try {
-        return await this.#ask(wish);
+        return { stream: await this.#ask(wish), refused };
       } catch (problem) {
-        if (REFUSED.has(problem.name)) {
-          // The user has answered: asking again would only annoy.
-          if (!wish.video || !wish.audio || !(await mayOpenCamera())) throw problem;
-          // The browser says no to both although only the microphone is blocked.
-          this.#isMicrophoneRefused = true;
-        }
         last = problem;
+        if (!isRefusal(problem)) continue;
+        // The user has answered: asking again would only annoy. But the browser says no to both if only one is blocked.
+        refused = wish.video && wish.audio ? await refusedOne(this.#needsCamera) : null;
+        if (!refused) throw problem;
       }
     }
+    if (this.#isClosed) return { stream: null, refused };
     throw last;
   }
 
@@ -172,7 +224,7 @@ export class Capture {
     }
     if (former?.readyState === "live") this.#follow(kind, former);
     else if (former) await this.#replace(kind, former.getSettings().deviceId);
-    this.note = REFUSED.has(problem?.name) ? "refused" : `unopened-${kind}`;
+    this.note = isRefusal(problem) ? "refused" : `unopened-${kind}`;
     this.#handlers.onChange();
     return false;
   }
@@ -189,12 +241,12 @@ export class Capture {
     const attempt = ++this.#attempts[kind];
     const others = this.lists[kind].map(({ deviceId }) => only(deviceId));
     const wishes = unique([only(id), {}, ...others]).map((wish) => ({ [kind]: wish }));
-    const stream = await this.#openFirst(wishes).catch(() => null);
+    const { stream } = await this.#openFirst(wishes).catch(() => ({ stream: null }));
     if (this.#isClosed) return;
     if (attempt !== this.#attempts[kind]) return stream?.getTracks().forEach(release);
-    if (!stream && kind === "video") return this.#handlers.onEnded();
+    if (!stream && kind === "video" && this.#needsCamera) return this.#handlers.onEnded();
     await this.#take(kind, stream?.getTracks()[0] ?? null);
-    this.note = stream ? `lost-${kind}` : "soundless";
+    this.note = stream ? `lost-${kind}` : `absent-${kind}`;
     await this.#list();
   }
 
@@ -218,18 +270,6 @@ export class Capture {
     }
     this.#handlers.onChange();
   }
-}
-
-/**
- * Whether the camera may be opened alone after the browser has refused it together with the microphone: it is allowed,
- * or only the microphone is blocked. Browsers that don't say so are asked for the camera once more.
- */
-async function mayOpenCamera() {
-  const [camera, microphone] = await Promise.all(["camera", "microphone"].map(async (name) => {
-    const descriptor = /** @type {any} */ ({ name });
-    return navigator.permissions?.query(descriptor).then(({ state }) => state, () => undefined);
-  }));
-  return camera === undefined || camera === "granted" || (camera === "prompt" && microphone === "denied");
 }
 
 function release(track) {

@@ -1,5 +1,5 @@
-// The choice of devices. The page loads this file and its imports only when a user shares a camera or chooses a
-// speaker.
+// The choice of devices. The page loads this file and its imports only when a user shares a camera, joins a meeting or
+// chooses a speaker.
 
 import { canChooseSpeaker, chooseSpeaker } from "./output.js";
 import { Capture } from "./capture.js";
@@ -10,33 +10,43 @@ import { recallDevices } from "./chosen.js";
 import { words } from "./choicewords.js";
 
 /**
- * The devices of one share of a camera, and the panel in which the user chooses them before the share and during it.
+ * The devices of one share of a camera, or of our part in a meeting, and the panel in which the user chooses them
+ * before and during it. Once the user has started, it is live.
  *
- * Handlers: onTrack(kind, track), returning a promise, when another track takes the place of a former one while the
- * share is live, and onEnded() when there is no camera any more.
+ * Handlers: onTrack(kind, track), returning a promise, when another track takes the place of a former one while it is
+ * live; onEnded() when the camera is gone that a share can't do without; and, where the panel has an owner that shows
+ * or hides it, onOpen(isOpen) when the user has opened or closed it while live, and onNote() when `note` may have
+ * changed.
  */
 export class DeviceChoice {
   #capture;
   #view;
   #meter;
+  #onNote;
   #settle = (_stream) => {};
   #fail = (_problem) => {};
   #isOpen = true;
   #isLive = false;
   #isClosed = false;
 
-  /** `place`: the element to add the panel to; `camera`: {width, height, frameRate}, which is asked of the camera. */
-  constructor(place, camera, handlers) {
+  /**
+   * `place`: the element to add the panel to; `camera`: {width, height, frameRate}, which is asked of the camera;
+   * `id`: of the panel, because a page may have one for a share and one for a meeting; `wanted`: as for `Capture`, by
+   * default what a share needs.
+   */
+  constructor(place, camera, handlers, { id = "choice", ...wanted } = {}) {
     addStyle();
+    this.#onNote = handlers.onNote ?? (() => {});
     this.#capture = new Capture(camera, {
       onChange: () => this.#draw(),
       onTrack: async (kind, track) => {
         this.#draw();
         if (this.#isLive) await handlers.onTrack(kind, track);
+        else if (!this.#capture.isReady && track === null) this.#lack();
       },
-      onEnded: () => (this.#isLive ? handlers.onEnded() : this.#fail(new DOMException("", "NotFoundError"))),
-    });
-    this.#view = new ChoiceView(place, {
+      onEnded: () => (this.#isLive ? handlers.onEnded() : this.#lack()),
+    }, wanted);
+    this.#view = new ChoiceView(place, id, {
       onStart: () => this.#start(),
       onCancel: () => this.#cancel(),
       onChoose: (kind, id) => this.#capture.choose(kind, id),
@@ -45,7 +55,10 @@ export class DeviceChoice {
         chooseSpeaker(id);
         this.#draw();
       },
-      onOpen: (isOpen) => this.#open(isOpen),
+      onOpen: (isOpen) => {
+        this.#open(isOpen);
+        handlers.onOpen?.(isOpen);
+      },
     });
     this.#meter = new LevelMeter((level) => this.#view.level(level));
   }
@@ -66,7 +79,27 @@ export class DeviceChoice {
     return choice;
   }
 
-  /** Closes the panel of a share that has begun. */
+  /** The open devices: {video, audio}, each a track or null. */
+  get tracks() {
+    return this.#capture.tracks;
+  }
+
+  /** What the user is to be told about the devices, or "". */
+  get note() {
+    return words.notes[this.#capture.note] ?? "";
+  }
+
+  /** Releases the device of this kind, or opens the chosen one. As `Capture.turn`. */
+  turn(kind, isOn) {
+    return this.#capture.turn(kind, isOn);
+  }
+
+  /** Opens the panel while it is live. */
+  unfold() {
+    this.#open(true);
+  }
+
+  /** Closes the panel, if it is live. */
   fold() {
     if (this.#isLive) this.#isOpen = false;
     this.#draw();
@@ -92,7 +125,12 @@ export class DeviceChoice {
     const { video, audio } = this.#capture.tracks;
     this.#isLive = true;
     this.#open(false);
-    this.#settle(new MediaStream(audio ? [video, audio] : [video]));
+    this.#settle(new MediaStream([video, audio].filter((track) => track !== null)));
+  }
+
+  /** Nothing is left with which to start. */
+  #lack() {
+    this.#fail(new DOMException("", "NotFoundError"));
   }
 
   #open(isOpen) {
@@ -106,6 +144,7 @@ export class DeviceChoice {
     const speaker = canChooseSpeaker() ? recallDevices().speaker ?? "" : null;
     this.#view.draw({ isOpen: this.#isOpen, isLive: this.#isLive, capture: this.#capture, speaker });
     this.#meter.watch(this.#isOpen ? this.#capture.tracks.audio : null);
+    this.#onNote();
   }
 }
 

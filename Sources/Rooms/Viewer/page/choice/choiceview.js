@@ -38,38 +38,45 @@ export class DeviceList {
 }
 
 /**
- * Handlers: onStart(), onCancel(), onChoose(kind, id), onFlip(), onSpeaker(id), and onOpen(isOpen) while the share is
- * live.
+ * Handlers: onStart(), onCancel(), onChoose(kind, id), onFlip(), onSpeaker(id), and onOpen(isOpen) while it is live.
  */
 export class ChoiceView {
   #root;
   #panel;
-  #video = element("video", "", { id: "choice-video", playsinline: "", "aria-label": words.own });
+  #video;
   #intro = element("p", "note", {}, words.unseen);
-  #note = element("p", "note", { id: "choice-note", role: "status" });
+  #note;
   #lists;
-  #flip = element("input", "", { id: "choice-flip", type: "checkbox", role: "switch" });
+  #flip;
   #side;
-  #meter = element("meter", "", { id: "choice-level", min: "0", max: "1", "aria-label": words.level });
-  #start = element("button", "primary", { id: "choice-start", type: "button" }, words.start);
-  #cancel = element("button", "secondary", { id: "choice-cancel", type: "button" });
-  #change = element("button", "secondary", { id: "choice-change", type: "button" }, words.change);
+  #meter;
+  #start;
+  #cancel;
+  #change;
   #isLive = false;
 
-  /** `place`: the element to add it to. */
-  constructor(place, handlers) {
+  /** `place`: the element to add it to; `id`: of its panel, with which the ids of its parts begin. */
+  constructor(place, id, handlers) {
     this.#lists = {
-      video: new DeviceList("choice-camera", words.camera, (id) => handlers.onChoose("video", id)),
-      audio: new DeviceList("choice-microphone", words.microphone, (id) => handlers.onChoose("audio", id)),
-      output: new DeviceList("choice-speaker", words.speaker, handlers.onSpeaker),
+      video: new DeviceList(`${id}-camera`, words.camera, (device) => handlers.onChoose("video", device)),
+      audio: new DeviceList(`${id}-microphone`, words.microphone, (device) => handlers.onChoose("audio", device)),
+      output: new DeviceList(`${id}-speaker`, words.speaker, handlers.onSpeaker),
     };
-    this.#side = element("div", "motion", {}, this.#flip, element("label", "", { for: "choice-flip" }, words.back));
+    this.#video = element("video", "", { id: `${id}-video`, playsinline: "", "aria-label": words.own });
+    this.#note = element("p", "note", { id: `${id}-note`, role: "status" });
+    this.#flip = element("input", "", { id: `${id}-flip`, type: "checkbox", role: "switch" });
+    this.#meter = element("meter", "", { id: `${id}-level`, min: "0", max: "1", "aria-label": words.level });
+    this.#start = element("button", "primary", { id: `${id}-start`, type: "button" }, words.start);
+    this.#cancel = element("button", "secondary", { id: `${id}-cancel`, type: "button" });
+    this.#change = element("button", "secondary", { id: `${id}-change`, type: "button" }, words.change);
+    this.#side = element("div", "motion", {}, this.#flip, element("label", "", { for: `${id}-flip` }, words.back));
     this.#video.muted = true;
     this.#flip.addEventListener("change", handlers.onFlip);
     this.#start.addEventListener("click", handlers.onStart);
     this.#cancel.addEventListener("click", () => (this.#isLive ? handlers.onOpen(false) : handlers.onCancel()));
     this.#change.addEventListener("click", () => handlers.onOpen(true));
-    this.#panel = element("section", "", { id: "choice", "aria-label": words.title, tabindex: "-1" },
+    // Not a landmark: it stands in one.
+    this.#panel = element("div", "", { id, role: "group", "aria-label": words.title, tabindex: "-1" },
       this.#intro, this.#video, this.#note, this.#lists.video.root, this.#side, this.#lists.audio.root, this.#meter,
       this.#lists.output.root, element("div", "choices", {}, this.#start, this.#cancel));
     this.#root = element("div", "device-choice", {}, this.#panel, this.#change);
@@ -77,23 +84,26 @@ export class ChoiceView {
   }
 
   /**
-   * `isOpen`: whether the panel is open; `isLive`: whether the share has begun; `capture`: a `Capture`; `speaker`: the
+   * `isOpen`: whether the panel is open; `isLive`: whether the user has started; `capture`: a `Capture`; `speaker`: the
    * id of the speaker that is used, or null if it can't be chosen.
    */
   draw({ isOpen, isLive, capture, speaker }) {
-    const { tracks, lists, note } = capture;
-    const isReady = tracks.video !== null;
+    const { tracks, lists, note, isReady, off } = capture;
     this.#isLive = isLive;
     this.#panel.hidden = !isOpen;
     this.#change.hidden = isOpen || !isLive;
     this.#intro.hidden = isLive;
     this.#show(isOpen ? tracks.video : null);
+    this.#video.hidden = off.has("video");
     this.#video.className = capture.facing === "environment" ? "" : "mirrored";
-    const text = note ? words.notes[note] : isReady ? "" : words.opening;
+    const text = note ? words.notes[note] : isReady || isLive ? "" : words.opening;
     setText(this.#note, text);
     this.#note.hidden = text === "";
-    for (const kind of ["video", "audio"]) this.#lists[kind].draw(lists[kind], capture.selected(kind));
-    this.#side.hidden = !capture.canFlip;
+    for (const kind of ["video", "audio"]) {
+      this.#lists[kind].root.hidden = off.has(kind);
+      this.#lists[kind].draw(lists[kind], capture.selected(kind));
+    }
+    this.#side.hidden = off.has("video") || !capture.canFlip;
     this.#flip.checked = capture.facing === "environment";
     this.#meter.hidden = tracks.audio === null;
     this.#lists.output.root.hidden = speaker === null || lists.output.length === 0;
