@@ -131,7 +131,7 @@ viewer.addEventListener("joined", async () => {
   try {
     const { Meeting } = await import("./meeting/meeting.js");
     const { InviteLink } = await import("./meeting/invitelink.js");
-    meeting = new Meeting(viewer);
+    meeting = new Meeting(viewer, turns, choice);
     document.getElementById("people").append(new InviteLink(viewer, turns.own).root);
     if (isMeetingAsked) meeting.toggle();
   } catch {

@@ -1,7 +1,7 @@
 // The meeting: members with a camera or microphone connect to each other, each pair over its own connection.
 
-import { Devices, lackOfDevices } from "./devices.js";
 import { cleanName } from "../element.js";
+import { lackOfDevices, reason } from "./lacking.js";
 import { MeetingView } from "./meetingview.js";
 import { MeshPeer } from "./meshpeer.js";
 import { Pace } from "./pace.js";
@@ -14,20 +14,29 @@ const EVENTS = ["_meeting", "_new_peer", "_remove_peer", "_offer", "_answer", "_
  * room again, and the connections are made again afterwards.
  */
 export class Meeting {
-  /** "off", "opening" (the browser is asking for the devices), "joining" or "on". */
+  /** "off", "opening" (the choice of devices is loading), "choosing" (the user chooses them), "joining" or "on". */
   state = "off";
   /** The problem with the devices: a key of `words.problems`, or "". */
   problem = "";
 
   #viewer;
+  #turns;
+  #loadChoice;
   #pace;
-  #attempts = 0;
   #peers = new Map();
-  #devices = new Devices(() => this.#lost());
+  /** The devices and their panel: a `DeviceChoice`, or null. */
+  #choice = null;
+  /** Counts attempts to join, and the ends of them. */
+  #attempts = 0;
+  /** Whether the microphone stays silent. It stays open, so that it is there at once. */
+  #isMuted = false;
   #view;
 
-  constructor(viewer) {
+  /** `turns`: the `Turns` of `viewer`, which has what to ask of the camera; `loadChoice()`: a promise of choice.js. */
+  constructor(viewer, turns, loadChoice) {
     this.#viewer = viewer;
+    this.#turns = turns;
+    this.#loadChoice = loadChoice;
     this.#pace = new Pace((eventName, data) => viewer.send(eventName, data));
     viewer.addEventListener("left", () => this.#pace.clear());
     viewer.addEventListener("joined", () => this.#entered());
@@ -37,6 +46,8 @@ export class Meeting {
       onJoin: (kinds) => this.join(kinds),
       onLeave: () => this.leave(),
       onTurn: (kind, on) => this.#turn(kind, on),
+      onChange: () => this.#choice?.unfold(),
+      onFold: () => this.#fold(),
     });
     this.#draw();
     // The page has joined the room before this was loaded.
@@ -47,10 +58,11 @@ export class Meeting {
   get facts() {
     const peers = [...this.#peers].map(([id, { name, peer }]) =>
       Object.freeze({ id, name, state: peer.state, audio: peer.gives("audio"), video: peer.gives("video") }));
-    const { audio, video } = this.#devices.tracks;
+    const { audio, video } = this.#own;
     return Object.freeze({
       state: this.state,
       problem: this.problem,
+      note: this.#choice?.note ?? "",
       audio: audio !== null,
       video: video !== null,
       peers: Object.freeze(peers),
@@ -62,38 +74,72 @@ export class Meeting {
     return this.#view.toggle();
   }
 
-  /** Opens devices of `kinds` at the user's request, and joins the meeting. */
+  /** Lets the user choose devices of `kinds` ("audio", "video"), and joins the meeting with them. */
   async join(kinds) {
-    if (this.state !== "off") return;
+    if (this.state !== "off" || lackOfDevices()) return;
     this.state = "opening";
     this.problem = "";
-    this.#draw();
+    this.#isMuted = false;
     this.#attempts += 1;
     const attempt = this.#attempts;
-    const problem = await this.#devices.open(kinds);
-    // We have left meanwhile, and with that closed what this attempt has opened.
-    if (attempt !== this.#attempts || this.state !== "opening") return;
-    if (problem) {
-      this.state = "off";
-      this.problem = problem;
-    } else {
-      const { audio, video } = this.#devices.tracks;
-      if (kinds.includes("video") && !video) this.problem = "noCamera";
-      if (kinds.includes("audio") && !audio) this.problem = "noMicrophone";
-      this.state = "joining";
-      this.#pace.say("__meet", { on: true });
+    this.#draw();
+    let problem = "";
+    let isChosen = false;
+    try {
+      isChosen = await this.#chooseDevices(kinds, attempt);
+    } catch (failure) {
+      problem = reason(failure);
     }
+    // It has been cancelled meanwhile, and with that what this attempt has opened was closed.
+    if (attempt !== this.#attempts) return;
+    if (!isChosen) return this.#end(problem);
+    this.state = "joining";
+    this.#pace.say("__meet", { on: true });
     this.#draw();
   }
 
   leave() {
     if (this.state === "off") return;
-    if (this.state !== "opening") this.#pace.say("__meet", { on: false });
+    if (this.#isIn) this.#pace.say("__meet", { on: false });
     this.#end("");
   }
 
+  /** Returns whether the user has started. */
+  async #chooseDevices(kinds, attempt) {
+    const file = await this.#loadChoice().catch(() => {
+      throw new DOMException("", "NetworkError");
+    });
+    if (attempt !== this.#attempts) return false;
+    this.#choice = new file.DeviceChoice(this.#view.place, this.#turns.camera ?? {}, {
+      onTrack: () => this.#giveAll(),
+      onEnded() {},
+      onOpen: (isOpen) => this.#view.showDevices(isOpen),
+      onNote: () => this.#draw(),
+    }, { id: "meet-choice", kinds, needsCamera: false });
+    this.state = "choosing";
+    this.#draw();
+    return (await this.#choice.choose()) !== null;
+  }
+
+  /** The user has closed the panel. Devices mustn't stay open that nobody sees. */
+  #fold() {
+    if (this.state === "opening" || this.state === "choosing") this.leave();
+    else this.#choice?.fold();
+  }
+
+  /** Whether the others know us as a member of the meeting. */
+  get #isIn() {
+    return this.state === "joining" || this.state === "on";
+  }
+
+  /** What the others receive now: {audio, video}, each a track or null. */
+  get #own() {
+    const { audio = null, video = null } = (this.#isIn && this.#choice?.tracks) || {};
+    return { audio: this.#isMuted ? null : audio, video };
+  }
+
   #entered() {
-    if (this.state === "joining" || this.state === "on") this.#pace.say("__meet", { on: true });
+    if (this.#isIn) this.#pace.say("__meet", { on: true });
     this.#view.available(true);
   }
 
@@ -111,7 +157,7 @@ export class Meeting {
     if (name === "_meeting") {
       if (data.on === true) this.#begin(data.connections);
       // Without a reason this is the reply to our leaving.
-      else if (data.reason && (this.state === "joining" || this.state === "on")) this.#end("full");
+      else if (data.reason && this.#isIn) this.#end("full");
     } else if (name === "_new_peer") {
       if (this.state === "on") this.#add(data, false);
     } else if (name === "_remove_peer") {
@@ -127,7 +173,7 @@ export class Meeting {
 
   #begin(connections) {
     // We have cancelled joining before the reply came.
-    if (this.state !== "joining" && this.state !== "on") return;
+    if (!this.#isIn) return;
     // Connect to everybody again: for the others we are a new member.
     for (const id of this.#peers.keys()) this.#remove(id);
     this.state = "on";
@@ -138,9 +184,13 @@ export class Meeting {
   #end(problem) {
     this.state = "off";
     this.problem = problem;
+    this.#attempts += 1;
     for (const id of this.#peers.keys()) this.#remove(id);
-    this.#devices.close();
+    const choice = this.#choice;
+    this.#choice = null;
+    // The focus has left the panel when that is removed.
     this.#draw();
+    choice?.close();
   }
 
   #add({ socketId, name }, isLater) {
@@ -148,7 +198,7 @@ export class Meeting {
     this.#remove(socketId);
     // Members of a meeting are seldom in one network, so they ask the servers at once.
     const iceServers = this.#viewer.relays.all;
-    const peer = new MeshPeer({ own: this.#devices.tracks, isLater, iceServers }, {
+    const peer = new MeshPeer({ own: this.#own, isLater, iceServers }, {
       send: (eventName, data) => this.#pace.say(eventName, { ...data, socketId }),
       onChanged: () => this.#draw(),
     });
@@ -165,22 +215,25 @@ export class Meeting {
   }
 
   async #turn(kind, on) {
-    const problem = await this.#devices.turn(kind, on);
-    this.problem = problem ?? "";
-    this.#giveAll();
-  }
-
-  #lost() {
-    this.problem = "unplugged";
-    this.#giveAll();
-  }
-
-  #giveAll() {
-    const tracks = this.#devices.tracks;
-    for (const { peer } of this.#peers.values()) {
-      for (const kind of ["audio", "video"]) peer.give(kind, tracks[kind]);
+    const choice = this.#choice;
+    if (!choice) return;
+    this.problem = "";
+    try {
+      // The camera is released, so that its light goes out.
+      if (kind === "video" || !choice.tracks.audio) await choice.turn(kind, on);
+      if (kind === "audio") this.#isMuted = !on;
+    } catch (failure) {
+      if (choice === this.#choice) this.problem = reason(failure);
     }
+    await this.#giveAll();
+  }
+
+  /** Returns once the others are no longer sent what they were. */
+  async #giveAll() {
     this.#draw();
+    const own = this.#own;
+    const peers = [...this.#peers.values()];
+    await Promise.all(peers.flatMap(({ peer }) => ["audio", "video"].map((kind) => peer.give(kind, own[kind]))));
   }
 
   #draw() {
@@ -188,7 +241,8 @@ export class Meeting {
       state: this.state,
       lack: lackOfDevices(),
       problem: this.problem,
-      own: this.#devices.tracks,
+      note: this.#choice?.note ?? "",
+      own: this.#own,
       others: [...this.#peers].map(([id, { name, peer }]) => ({ id, name, peer })),
     });
   }

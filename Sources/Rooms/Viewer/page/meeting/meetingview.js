@@ -7,13 +7,21 @@ import { playOnChosen } from "../choice/output.js";
 
 const CAMERA = "M4 7.5h9.5a1.5 1.5 0 0 1 1.5 1.5v6a1.5 1.5 0 0 1-1.5 1.5H4A1.5 1.5 0 0 1 2.5 15V9A1.5 1.5 0 0 1 4 7.5zM15 11l6.5-3v8L15 13";
 const MICROPHONE = "M12 3.5a3 3 0 0 1 3 3v5a3 3 0 0 1-6 0v-5a3 3 0 0 1 3-3zM5.5 11.5a6.5 6.5 0 0 0 13 0M12 18v3";
+const CHANGE = "M4 7h9M17 7h3M15 5v4M4 17h3M11 17h9M9 15v4";
 const LEAVE = "M14.5 4H6a1.5 1.5 0 0 0-1.5 1.5v13A1.5 1.5 0 0 0 6 20h8.5M10 12h10.5M17 8.5l3.5 3.5-3.5 3.5";
 
-/** Handlers: onJoin(kinds), onLeave(), onTurn(kind, on). */
+/**
+ * Handlers: onJoin(kinds), onLeave(), onTurn(kind, on), onChange() when the user has opened the panel of the devices,
+ * and onFold() when a panel has closed.
+ */
 export class MeetingView {
   #root = document.getElementById("meeting");
   #button;
   #panel;
+  #offer;
+  /** Where the choice of devices has its panel. */
+  place = element("div");
+  #onFold;
   #joinBoth;
   #joinSpeaking;
   #problem = element("p", "problem", { role: "status" });
@@ -21,29 +29,43 @@ export class MeetingView {
   #own;
   #others = new Map();
   #isOpen = false;
+  /** Whether the panel of the devices is open during the meeting. */
+  #isChanging = false;
   #state = "off";
 
   constructor(handlers) {
+    this.#onFold = handlers.onFold;
     this.#joinBoth = element("button", "primary", { type: "button" }, words.withCamera);
     this.#joinSpeaking = element("button", "secondary", { type: "button" }, words.withMicrophone);
     this.#joinBoth.addEventListener("click", () => handlers.onJoin(["audio", "video"]));
     this.#joinSpeaking.addEventListener("click", () => handlers.onJoin(["audio"]));
     const choices = element("div", "choices", {}, this.#joinBoth, this.#joinSpeaking);
     const about = { id: "invitation", "aria-label": roomWords.meet, tabindex: "-1" };
+    this.#offer = element("div", "", {}, element("p", "", {}, words.meetOffer), choices);
     this.#panel = element("section", "panel invitation", about,
-      element("h2", "", {}, roomWords.meet), element("p", "", {}, words.meetOffer), choices);
+      element("h2", "", {}, roomWords.meet), this.#offer, this.place);
     this.#panel.hidden = true;
     document.getElementById("people").after(this.#panel);
-    this.#own = new OwnTile(handlers);
+    this.#own = new OwnTile({
+      ...handlers,
+      onChange: () => {
+        this.showDevices(true);
+        handlers.onChange();
+      },
+    });
     this.#tiles.append(this.#own.root);
-    relabel(this.#root, roomWords.meet);
+    relabel(this.#root, words.meeting);
     this.#root.append(this.#tiles);
     this.#button = iconButton(CAMERA, roomWords.meet, () => this.toggle());
     this.#button.id = "meet";
     this.#button.hidden = true;
     addToBar(this.#button);
-    onEscape(this.#panel, () => this.toggle());
-    onOtherOpened(this.#panel, () => this.#open(false));
+    onEscape(this.#panel, () => (this.#isIn(this.#state) ? this.#leaveDevices() : this.toggle()));
+    onOtherOpened(this.#panel, () => (this.#isIn(this.#state) ? this.#foldDevices() : this.#open(false)));
+    // A speaker that is gone makes way for the default one, until it is back.
+    navigator.mediaDevices?.addEventListener?.("devicechange", () => {
+      for (const tile of this.#others.values()) tile.chooseSpeaker();
+    });
   }
 
   /** Sets whether there is a room to meet in. */
@@ -52,13 +74,19 @@ export class MeetingView {
     if (!isAvailable) this.#open(false);
   }
 
-  /** `now`: {state, lack, problem, own: {audio, video}, others: [{id, name, peer}]}. */
-  draw({ state, lack, problem, own, others }) {
+  /** `now`: {state, lack, problem, note, own: {audio, video}, others: [{id, name, peer}]}. */
+  draw({ state, lack, problem, note, own, others }) {
+    const losesFocus = this.place.contains(document.activeElement) && state !== this.#state;
     // A user who has joined sees the others. A user who has left isn't invited again at once.
-    if (this.#isIn(state) !== this.#isIn(this.#state)) this.#isOpen = this.#isIn(state) || problem !== "";
+    if (this.#isIn(state) !== this.#isIn(this.#state)) {
+      this.#isOpen = this.#isIn(state) || problem !== "";
+      this.#isChanging = false;
+    }
     this.#state = state;
     const isAlone = state === "on" && others.length === 0;
-    const text = words.problems[problem || lack] ?? (isAlone ? words.alone : "");
+    // The open panel of the devices has the note itself.
+    const said = this.#isIn(state) && !this.#isChanging ? note : "";
+    const text = words.problems[problem || lack] ?? (said || (isAlone ? words.alone : ""));
     // The text is shown under the buttons that caused it, or with the pictures.
     const place = this.#isIn(state) ? this.#root : this.#panel;
     if (this.#problem.parentNode !== place) place.append(this.#problem);
@@ -73,6 +101,28 @@ export class MeetingView {
     this.#button.toggleAttribute("data-lacking", lack !== null);
     this.#own.draw(own);
     this.#drawOthers(others);
+    this.#showOpen();
+    if (!losesFocus) return;
+    if (this.#isIn(state)) this.#own.focus();
+    else if (state === "off") this.#joinBoth.focus();
+  }
+
+  /** Shows or hides the panel of the devices during the meeting. */
+  showDevices(isOpen) {
+    this.#isChanging = isOpen;
+    this.#showOpen();
+    if (isOpen) opened(this.#panel);
+    else this.#own.focus();
+  }
+
+  #leaveDevices() {
+    this.#foldDevices();
+    this.#own.focus();
+  }
+
+  #foldDevices() {
+    this.#isChanging = false;
+    this.#onFold();
     this.#showOpen();
   }
 
@@ -91,14 +141,16 @@ export class MeetingView {
 
   #open(isOpen) {
     this.#isOpen = isOpen;
-    this.#showOpen();
+    if (isOpen) this.#showOpen();
+    else this.#foldDevices();
     if (!this.#panel.hidden) opened(this.#panel);
   }
 
   /** The others can be heard whether their pictures are visible or not. */
   #showOpen() {
     const isIn = this.#isIn(this.#state);
-    this.#panel.hidden = isIn || !this.#isOpen;
+    this.#panel.hidden = isIn ? !this.#isChanging : !this.#isOpen;
+    this.#offer.hidden = isIn || this.#state === "choosing";
     this.#root.hidden = !isIn || !this.#isOpen;
     this.#button.setAttribute("aria-expanded", String(this.#isOpen));
     this.#button.setAttribute("aria-controls", isIn ? "meeting" : "invitation");
@@ -133,13 +185,17 @@ class OwnTile {
   #microphone;
   #camera;
   #leave;
+  #change;
   #own = { audio: null, video: null };
 
-  constructor({ onTurn, onLeave }) {
+  constructor({ onTurn, onLeave, onChange }) {
     this.#microphone = iconButton(MICROPHONE, "", () => onTurn("audio", !this.#own.audio));
     this.#camera = iconButton(CAMERA, "", () => onTurn("video", !this.#own.video));
     this.#leave = iconButton(LEAVE, "", onLeave);
-    const buttons = element("div", "controls", {}, this.#microphone, this.#camera, this.#leave);
+    this.#change = iconButton(CHANGE, "", onChange);
+    this.#change.className = "change";
+    this.#change.setAttribute("aria-controls", "invitation");
+    const buttons = element("div", "controls", {}, this.#microphone, this.#camera, this.#leave, this.#change);
     this.root = element("li", "tile own", {}, this.#video, this.#name, buttons);
     this.#video.muted = true;
   }
@@ -158,6 +214,12 @@ class OwnTile {
     this.#microphone.classList.toggle("off", !own.audio);
     this.#camera.classList.toggle("off", !own.video);
     relabel(this.#leave, words.leave);
+    relabel(this.#change, words.change);
+  }
+
+  /** Moves the focus to the button that opens the panel of the devices. */
+  focus() {
+    this.#change.focus();
   }
 }
 
@@ -176,8 +238,13 @@ class Tile {
     this.peer = peer;
     this.root = element("li", "tile", {}, this.#video, this.#name, this.#state);
     this.#video.srcObject = peer.stream;
-    playOnChosen(this.#video);
+    this.chooseSpeaker();
     this.#play();
+  }
+
+  /** Plays on the chosen speaker if it is there. */
+  chooseSpeaker() {
+    playOnChosen(this.#video);
   }
 
   draw(name) {

@@ -4,7 +4,8 @@ const ANSWER_TIMEOUT = 10_000;
 const DISCONNECTED_TIMEOUT = 3_000;
 const RETRY_EVERY = 6_000;
 const OTHERS_TIMEOUT = 15_000;
-// A small picture needs no more, and each of the other members is sent one.
+// A small picture needs no more, and each of the other members is sent one: its shorter side in pixels, and bits.
+const MOST_PIXELS = 360;
 const MOST_BITS = 600_000;
 const MOST_EARLY = 64;
 const KINDS = ["audio", "video"];
@@ -55,14 +56,19 @@ export class MeshPeer {
     return this.stream.getTracks().some((track) => track.kind === kind && track.readyState === "live" && !track.muted);
   }
 
-  /** Sends `track` as our sound or pictures from now on; null sends none. */
-  give(kind, track) {
+  /**
+   * Sends `track` as our sound or pictures from now on; null sends none. Another track of a kind that is sent already
+   * needs no negotiation. Returns once the former one isn't sent any more.
+   */
+  async give(kind, track) {
     this.#own[kind] = track;
     const connection = this.#connection;
     if (!connection) return;
     const transceiver = this.#transceiver(kind);
-    if (transceiver) this.#attach(transceiver, kind);
+    if (transceiver) await this.#attach(transceiver, kind);
     else if (track && connection.remoteDescription) connection.addTransceiver(track, { direction: "sendrecv" });
+    // The other camera may have another size.
+    if (kind === "video" && connection === this.#connection && this.#wasConnected) this.#limit();
   }
 
   /** Handles an offer from the other member. */
@@ -185,12 +191,12 @@ export class MeshPeer {
       ({ receiver, currentDirection }) => receiver.track.kind === kind && currentDirection !== "stopped");
   }
 
-  #attach(transceiver, kind) {
+  async #attach(transceiver, kind) {
     const track = this.#own[kind];
-    transceiver.sender.replaceTrack(track).catch(() => {});
     // The direction tells the other member that there is nothing to see or hear.
     const direction = track ? "sendrecv" : "recvonly";
     if (transceiver.direction !== direction) transceiver.direction = direction;
+    if (transceiver.sender.track !== track) await transceiver.sender.replaceTrack(track).catch(() => {});
   }
 
   #addEarly() {
@@ -231,7 +237,12 @@ export class MeshPeer {
     const sender = this.#transceiver("video")?.sender;
     const parameters = sender?.getParameters();
     if (!parameters?.encodings?.length) return;
-    parameters.encodings[0].maxBitrate = MOST_BITS;
+    const [encoding] = parameters.encodings;
+    const { width = 0, height = 0 } = sender.track?.getSettings() ?? {};
+    const scale = Math.max(1, Math.min(width, height) / MOST_PIXELS);
+    if (encoding.maxBitrate === MOST_BITS && encoding.scaleResolutionDownBy === scale) return;
+    encoding.maxBitrate = MOST_BITS;
+    encoding.scaleResolutionDownBy = scale;
     sender.setParameters(parameters).catch(() => {});
   }
 
