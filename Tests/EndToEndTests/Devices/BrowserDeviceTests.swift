@@ -7,9 +7,8 @@ extension EndToEndInBrowser {
     /// One Chromium with several cameras presents in the room, another one watches.
     @Suite("The choice of devices on the page", .enabled(if: EndToEnd.hasBrowser))
     struct BrowserDeviceTests {
-        /// Of Chromium's cameras for tests, the second and the third have uncommon pixel formats.
-        private let first = "fake_device_0"
-        private let other = "fake_device_3"
+        private let first = ChoicePanel.first
+        private let other = ChoicePanel.other
 
         /// The label of the camera whose picture is sent; null if there is none.
         private let sent = """
@@ -20,31 +19,6 @@ extension EndToEndInBrowser {
 
         private let cameraTracks =
             "screenRelay.tracks.filter(({ name }) => name.startsWith('camera-')).map(({ name }) => name).join()"
-
-        /// Chooses the camera of this label in the open panel, and waits until the panel shows its picture.
-        private func choose(_ label: String, on page: Page) throws {
-            let option =
-                "[...document.querySelectorAll('#choice-camera option')]"
-                + ".find(({ textContent }) => textContent === '\(label)')"
-            try page.waitUntil("Boolean(\(option))")
-            try page.evaluate(
-                """
-                ((list, option) => {
-                  list.value = option.value;
-                  list.dispatchEvent(new Event('change'));
-                })(document.getElementById('choice-camera'), \(option))
-                """)
-            try expectShown(label, on: page)
-        }
-
-        /// Waits until the panel shows the picture of the camera of this label.
-        private func expectShown(_ label: String, on page: Page) throws {
-            try page.waitUntil(
-                """
-                (({ srcObject, videoWidth }) => videoWidth === 640 && srcObject?.getVideoTracks()[0].label === '\(label)')(
-                  document.getElementById('choice-video') ?? {})
-                """)
-        }
 
         /// Waits until the viewer decodes `count` more pictures of the camera, and one of them isn't black.
         private func expectPictures(at viewer: ViewerPage, _ count: Int = 15) throws {
@@ -72,12 +46,12 @@ extension EndToEndInBrowser {
 
             // Nothing is sent until the user starts.
             try presenter.press("camera")
-            try expectShown(first, on: page)
+            try presenter.choice.expectShown(first)
             #expect(try page.evaluate("screenRelay.presenting.camera").string == "choosing")
             try page.waitUntil("document.getElementById('choice-level').value > 0")
             let mirrored = "getComputedStyle(document.getElementById('choice-video')).transform.startsWith('matrix(-1')"
             #expect(try page.evaluate("\(mirrored) && document.getElementById('choice-video').muted") == true)
-            try choose(other, on: page)
+            try presenter.choice.choose(other)
             #expect(try viewer.page.evaluate(cameraTracks).string == "")
             try presenter.start()
             let track = try presenter.waitUntilLive("camera")
@@ -92,7 +66,7 @@ extension EndToEndInBrowser {
             let connections = try page.evaluate("connections.length").int
             for camera in [first, other] {
                 try page.evaluate("document.getElementById('choice-change').click()")
-                try choose(camera, on: page)
+                try presenter.choice.choose(camera)
                 try page.waitUntil("(\(sent)) === '\(camera)'")
                 try page.evaluate("document.getElementById('choice-cancel').click()")
                 try expectPictures(at: viewer)
@@ -107,7 +81,7 @@ extension EndToEndInBrowser {
             try page.evaluate("window.isOld = true; location.reload()")
             try page.waitUntil("!window.isOld && document.getElementById('present')?.hidden === false")
             try presenter.press("camera")
-            try expectShown(other, on: page)
+            try presenter.choice.expectShown(other)
             let kept = "Object.keys(JSON.parse(localStorage.getItem('screenrelay.devices'))).join()"
             #expect(try page.evaluate(kept).string == "camera")
             try page.evaluate("document.getElementById('choice-cancel').click()")

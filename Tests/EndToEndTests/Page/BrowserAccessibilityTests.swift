@@ -81,20 +81,38 @@ extension EndToEndInBrowser {
                 "Emulation.setDeviceMetricsOverride",
                 ["width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": true])
             try page.waitUntil("innerWidth === 390")
-            let isInside = """
-                ((panel) => {
-                  const { left, right, top, bottom } = panel.getBoundingClientRect();
-                  return left >= 0 && right <= innerWidth && top >= 0 && bottom <= innerHeight
-                    && panel.scrollWidth <= panel.clientWidth && document.documentElement.scrollWidth <= innerWidth;
-                })(document.getElementById('presenting'))
-                """
-            #expect(try page.evaluate(isInside) == true)
+            #expect(try page.evaluate(isInside("presenting")) == true)
             try expectNothingBroken(on: page, "devices on a phone")
             try presenter.start()
             _ = try presenter.waitUntilLive("camera")
             try page.evaluate("document.getElementById('choice-change').click()")
-            #expect(try page.evaluate(isInside) == true)
+            #expect(try page.evaluate(isInside("presenting")) == true)
             try expectNothingBroken(on: page, "devices of a share")
+
+            // A meeting has a panel of its own.
+            try page.waitUntil("document.getElementById('meet')?.hidden === false")
+            try page.evaluate("document.getElementById('meet').click()")
+            try page.evaluate("document.querySelector('#invitation .primary').click()")
+            let choice = ChoicePanel(page: page, id: "meet-choice")
+            try page.waitUntil("\(choice.part("start"))?.disabled === false")
+            #expect(try page.evaluate(isInside("invitation")) == true)
+            try expectNothingBroken(on: page, "devices before a meeting")
+            try choice.start()
+            try page.waitUntil("screenRelay.meeting.state === 'on'")
+            try page.evaluate("document.querySelector('#meeting .own .change').click()")
+            #expect(try page.evaluate(isInside("invitation")) == true)
+            try expectNothingBroken(on: page, "devices of a meeting")
+        }
+
+        /// Whether the panel of this id, and the page, fit the screen.
+        private func isInside(_ panel: String) -> String {
+            """
+            ((panel) => {
+              const { left, right, top, bottom } = panel.getBoundingClientRect();
+              return left >= 0 && right <= innerWidth && top >= 0 && bottom <= innerHeight
+                && panel.scrollWidth <= panel.clientWidth && document.documentElement.scrollWidth <= innerWidth;
+            })(document.getElementById('\(panel)'))
+            """
         }
 
         private func look(at link: String, when condition: String, on page: Page, _ axe: String, _ what: String) throws

@@ -13,7 +13,7 @@ extension EndToEndInBrowser {
             "three see the screen and each other, turn a camera off and on, and one that is killed is gone within 5 s",
             .timeLimit(.minutes(5)))
         func three() throws {
-            let desktop = try SharedDesktop(scene: ["--fps", "10"])
+            let desktop = try SharedDesktop(scene: ["--fps", "10"], options: ["--camera", "640x360@15"])
             let pages = try (0..<3).map { _ in try MeetingPage(desktop.link) }
             for page in pages { try page.viewer.waitUntilPlaying() }
             let markup = "<img src=x onerror=\"document.title='run'\">"
@@ -104,7 +104,7 @@ extension EndToEndInBrowser {
             let desktop = try SharedDesktop(scene: ["--fps", "10"])
             let page = try MeetingPage(desktop.link, permission: .denied)
             try page.viewer.waitUntilPlaying()
-            try page.join()
+            try page.press()
             _ = try page.page.waitUntil("screenRelay.meeting.problem === 'denied'")
             let shown = try page.page.evaluate("document.querySelector('#invitation .problem').innerText").string
             #expect(shown?.contains("You can still watch") == true)

@@ -15,14 +15,26 @@ struct MeetingPage {
         case granted, denied
     }
 
-    init(_ link: String, permission: Permission = .granted) throws {
+    /// The panel of the devices.
+    var choice: ChoicePanel { ChoicePanel(page: page, id: "meet-choice") }
+
+    /// Opens `link` as a user called `name`, with so many cameras, which are `fake_device_0` and so on.
+    init(
+        _ link: String, as name: String? = nil, cameras: Int = 1, permission: Permission = .granted
+    ) throws {
         let answer =
             switch permission {
             case .granted: "--use-fake-ui-for-media-stream"
             case .denied: "--deny-permission-prompts"
             }
-        browser = try Browser.launch(extraFlags: ["--use-fake-device-for-media-stream=fps=15", answer])
-        viewer = try ViewerPage(link, in: browser)
+        browser = try Browser.launch(
+            extraFlags: ["--use-fake-device-for-media-stream=fps=15,device-count=\(cameras)", answer])
+        let page = try browser.newPage("about:blank")
+        try page.keepConnections()
+        try page.keepDevices()
+        if let name { try page.runBeforeLoad("try { localStorage.setItem('screenrelay.name', '\(name)'); } catch {}") }
+        try page.navigate(link)
+        viewer = ViewerPage(page)
     }
 
     /// Enters its name in the panel of people.
@@ -37,8 +49,14 @@ struct MeetingPage {
         try viewer.waitUntilPlaying()
     }
 
-    /// Asks for the camera and the microphone, as a user would.
+    /// Joins with the camera and the microphone that the panel has, as a user would.
     func join() throws {
+        try press()
+        try choice.start()
+    }
+
+    /// Asks for the panel with the camera and the microphone.
+    func press() throws {
         // The meeting is loaded after the first picture.
         _ = try page.waitUntil("document.getElementById('meet')?.hidden === false")
         try page.evaluate("document.getElementById('meet').click()")

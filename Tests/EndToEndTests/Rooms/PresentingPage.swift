@@ -7,6 +7,8 @@ struct PresentingPage {
     let browser: Browser
     let viewer: ViewerPage
     var page: Page { viewer.page }
+    /// The panel of the devices.
+    var choice: ChoicePanel { ChoicePanel(page: page, id: "choice") }
 
     /// Instead of the screen of a machine without one: the picture that ``PublishedPicture`` expects, and a tone.
     private static let screen = """
@@ -35,17 +37,6 @@ struct PresentingPage {
         };
         """
 
-    /// Keeps the tracks of all devices that the page opens in `window.opened`.
-    private static let opened = """
-        window.opened = [];
-        const ask = navigator.mediaDevices?.getUserMedia.bind(navigator.mediaDevices);
-        if (ask) navigator.mediaDevices.getUserMedia = async (wanted) => {
-          const stream = await ask(wanted);
-          window.opened.push(...stream.getTracks());
-          return stream;
-        };
-        """
-
     /// Opens `link`, or the link that the host prints for presenters, as a user called `name`. Without
     /// `replacesScreen`, the screen is the one that Chromium has for tests, as the cameras, `fake_device_0` and so on,
     /// are in any case.
@@ -58,7 +49,7 @@ struct PresentingPage {
             extraFlags: ["--use-fake-device-for-media-stream=fps=15,device-count=\(cameras)", answer])
         let page = try browser.newPage("about:blank")
         try page.keepConnections()
-        try page.runBeforeLoad(Self.opened)
+        try page.keepDevices()
         if replacesScreen { try page.runBeforeLoad(Self.screen) }
         try page.runBeforeLoad("try { localStorage.setItem('screenrelay.name', '\(name)'); } catch {}")
         try page.navigate(link ?? room.host.printed("Presenters: "))
@@ -82,8 +73,7 @@ struct PresentingPage {
 
     /// Begins the share of the devices in the panel.
     func start() throws {
-        try page.waitUntil("document.getElementById('choice-start')?.disabled === false")
-        try page.evaluate("document.getElementById('choice-start').click()")
+        try choice.start()
     }
 
     /// Waits until the share is live, and returns the track's name.
