@@ -29,7 +29,10 @@ public enum RTPPayload: Hashable, Sendable {
             for index in (0..<prefixByteCount).reversed() {
                 buffer.append(UInt8(truncatingIfNeeded: prefix >> (8 * UInt64(index))))
             }
-            buffer.append(contentsOf: frame[range])
+            // A slice would be retained and released, once per packet and viewer.
+            unsafe frame.withUnsafeBufferPointer {
+                unsafe buffer.append(contentsOf: UnsafeBufferPointer(rebasing: $0[range]))
+            }
         }
     }
 

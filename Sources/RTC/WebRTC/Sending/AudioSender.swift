@@ -47,7 +47,6 @@ struct AudioSender {
     private var recent = OneSecondSum()
     private var responder = NackResponder()
     private var reports: ReportSchedule
-    private var buffer: [UInt8] = []
 
     /// Creates a sender of `track`, read from `feed`, that starts with the frames that come from now on;
     /// `roundTripTime` is the first estimate, if any.
@@ -65,7 +64,6 @@ struct AudioSender {
         next = feed.history.next
         reports = ReportSchedule(start: now, hasEarlySecond: session.isOfServer)
         silence = session.isOfServer ? FilledSilence(isNow: feed.hub.hasSource, at: now) : nil
-        buffer.reserveCapacity(RTPPacket.maxDatagramByteCount + SRTPSession.rtcpRoom)
     }
 
     /// When ``advance(along:now:send:)`` must be called even if no sound comes.
@@ -141,7 +139,7 @@ struct AudioSender {
         guard
             let sent = stream.write(
                 packet: 0, of: streamFrame, extensions: extensions,
-                transportNumber: path.nextNumberForSound(now: now), into: &buffer)
+                transportNumber: path.nextNumberForSound(now: now), into: &feed.packet)
         else { return }
         if !isSilent { (last, sentAt) = ((next, frame.mediaTime), now) }
         sentPackets += 1
@@ -170,10 +168,10 @@ struct AudioSender {
     private mutating func sendReport(now: MonotonicTime, send: ([UInt8]) -> Bool) {
         guard
             stream.writeReport(
-                on: feed.hub, rate: formats.clockRate, canonicalName: canonicalName, at: now, into: &buffer)
+                on: feed.hub, rate: formats.clockRate, canonicalName: canonicalName, at: now, into: &feed.packet)
         else { return }
-        guard (try? protector.protectRTCP(&buffer)) != nil else { return }
-        _ = send(buffer)
+        guard (try? protector.protectRTCP(&feed.packet)) != nil else { return }
+        _ = send(feed.packet)
     }
 
     // MARK: Feedback
@@ -190,8 +188,8 @@ struct AudioSender {
             }
             guard case .genericNack(let nack) = packet else { continue }
             for lost in stream.answer(nack, by: &responder, roundTripTime: roundTripTime, at: now) {
-                guard stream.writeRetransmission(lost, from: feed.history, into: &buffer) else { continue }
-                path.sentUnnumbered(byteCount: buffer.count, now: now)
+                guard stream.writeRetransmission(lost, from: feed.history, into: &feed.packet) else { continue }
+                path.sentUnnumbered(byteCount: feed.packet.count, now: now)
                 _ = protectAndSend(send)
             }
         }
@@ -210,7 +208,7 @@ struct AudioSender {
     }
 
     private mutating func protectAndSend(_ send: ([UInt8]) -> Bool) -> Bool {
-        guard (try? protector.protect(&buffer)) != nil else { return true }
-        return send(buffer)
+        guard (try? protector.protect(&feed.packet)) != nil else { return true }
+        return send(feed.packet)
     }
 }

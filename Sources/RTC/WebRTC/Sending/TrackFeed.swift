@@ -2,6 +2,7 @@ import CongestionControl
 import MediaSessions
 import MediaTypes
 import RTP
+import SecureTransport
 import Threading
 import TrackHub
 
@@ -22,6 +23,10 @@ final class TrackFeed {
     var sessionCount = 0
     /// The number of watching sessions that don't decode 4:4:4.
     var sessionCountWithout444 = 0
+
+    /// The packet that a session is sending. All share it, because a session's own would be in no cache when its turn
+    /// comes.
+    var packet: [UInt8] = []
 
     let hub: TrackHub
     let layer: Layer
@@ -61,6 +66,7 @@ final class TrackFeed {
         self.layer = layer
         self.record = record
         self.wake = wake
+        packet.reserveCapacity(RTPPacket.maxDatagramByteCount + SRTPSession.rtcpRoom)
         // Frames of the two layers never have the same number, so that a session can't send one for the other again.
         history = TrackHistory(
             maxUnitCount: 512, maxByteCount: 12 << 20, maxAge: Interval(nanoseconds: .max),

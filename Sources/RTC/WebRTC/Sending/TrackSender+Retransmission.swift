@@ -10,7 +10,7 @@ extension TrackSender {
         guard let last = stream.lastSequenceNumber else { return }
         switch action {
         case .padding:
-            guard let sent = stream.writePadding(transportNumber: path.nextNumber, into: &buffer) else { return }
+            guard let sent = stream.writePadding(transportNumber: path.nextNumber, into: &feed.packet) else { return }
             responder.noteProbeSent(byteCount: sent.byteCount, at: now)
             path.sentPadding(byteCount: sent.byteCount, now: now)
             _ = protectAndSend(send)
@@ -43,12 +43,12 @@ extension TrackSender {
             let isWritten =
                 if let again {
                     stream.writeRetransmission(
-                        again, from: feed.history, transportNumber: path.nextNumber, into: &buffer)
+                        again, from: feed.history, transportNumber: path.nextNumber, into: &feed.packet)
                 } else {
-                    stream.writePadding(.max, transportNumber: path.nextNumber, into: &buffer) != nil
+                    stream.writePadding(.max, transportNumber: path.nextNumber, into: &feed.packet) != nil
                 }
             guard isWritten else { return }
-            path.sent(byteCount: buffer.count, isPaced: true, now: now)
+            path.sent(byteCount: feed.packet.count, isPaced: true, now: now)
             if !protectAndSend(send) { isStalled = true }
             path.continueProbe(now: now)
         }
@@ -72,13 +72,13 @@ extension TrackSender {
         _ packet: SentPacket, along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool
     ) -> Bool {
         let number = path.nextNumber
-        guard stream.writeRetransmission(packet, from: feed.history, transportNumber: number, into: &buffer) else {
+        guard stream.writeRetransmission(packet, from: feed.history, transportNumber: number, into: &feed.packet) else {
             return false
         }
         if stream.hasRetransmission {
-            path.sent(byteCount: buffer.count, isPaced: false, now: now)
+            path.sent(byteCount: feed.packet.count, isPaced: false, now: now)
         } else {
-            path.sentUnnumbered(byteCount: buffer.count, now: now)
+            path.sentUnnumbered(byteCount: feed.packet.count, now: now)
         }
         _ = protectAndSend(send)
         return true

@@ -77,7 +77,6 @@ struct TrackSender: LayerSwitching {
     var question: (report: ExtendedReport, arrivedAt: MonotonicTime)?
     private var refreshAt: MonotonicTime?
     private var sentAt = MonotonicTime.zero
-    var buffer: [UInt8] = []
     private var samplesWait: SamplesWait
 
     /// Creates a sender of `track`, read from `feed`, that starts now; `roundTripTime` is the first estimate, if any.
@@ -98,7 +97,6 @@ struct TrackSender: LayerSwitching {
         samplesWait = SamplesWait(viewerChecks: track.extensions.available.contains(.samples))
         tailLossProbe = TailLossProbe(hasRetransmission: stream.hasRetransmission)
         reports = ReportSchedule(start: now, hasEarlySecond: isForServer)
-        buffer.reserveCapacity(RTPPacket.maxDatagramByteCount + SRTPSession.rtcpRoom)
     }
 
     /// Sends what is due: new pictures, probes and reports.
@@ -212,7 +210,7 @@ struct TrackSender: LayerSwitching {
         if index == frame.packetized.packets.count - 1 { extensions.formUnion([.captureTime, .samples]) }
         guard
             let sent = stream.write(
-                packet: index, of: frame, extensions: extensions, transportNumber: path.nextNumber, into: &buffer)
+                packet: index, of: frame, extensions: extensions, transportNumber: path.nextNumber, into: &feed.packet)
         else { return }
         if isForServer, index == 0, frame.packetized.isRandomAccess { keyFrameBegan(now: now) }
         responder.noteMediaSent(byteCount: sent.byteCount, at: now)
@@ -262,20 +260,20 @@ struct TrackSender: LayerSwitching {
     private mutating func sendReport(now: MonotonicTime, send: ([UInt8]) -> Bool) {
         guard
             stream.writeReport(
-                on: feed.hub, rate: formats.clockRate, canonicalName: canonicalName, at: now, into: &buffer)
+                on: feed.hub, rate: formats.clockRate, canonicalName: canonicalName, at: now, into: &feed.packet)
         else { return }
         // Without an answer, a viewer takes the round trip to be 100 ms, and asks for a packet no sooner again.
         if let (asked, arrivedAt) = question, let answer = asked.answer(after: now - arrivedAt) {
-            ExtendedReport(sender: stream.configuration.ssrc, delays: [answer]).write(into: &buffer)
+            ExtendedReport(sender: stream.configuration.ssrc, delays: [answer]).write(into: &feed.packet)
             question = nil
         }
-        guard (try? protector.protectRTCP(&buffer)) != nil else { return }
-        _ = send(buffer)
+        guard (try? protector.protectRTCP(&feed.packet)) != nil else { return }
+        _ = send(feed.packet)
     }
 
     mutating func protectAndSend(_ send: ([UInt8]) -> Bool) -> Bool {
-        guard (try? protector.protect(&buffer)) != nil else { return true }
-        return send(buffer)
+        guard (try? protector.protect(&feed.packet)) != nil else { return true }
+        return send(feed.packet)
     }
 
     private mutating func scheduleNext(_ path: PathControl, now: MonotonicTime) {

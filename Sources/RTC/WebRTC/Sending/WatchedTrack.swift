@@ -45,8 +45,12 @@ struct StreamFormats: Sendable {
 
     /// The payload type for frames of `format`; nil if the peer doesn't decode them.
     func payloadType(for format: TrackFormat) -> PayloadType? {
-        formats.first { $0.track.codec == format.codec && $0.track.chroma == format.chroma }
-            .map { PayloadType($0.payloadType) }
+        // This is asked for each packet, and a closure would get copies of the formats.
+        for index in formats.indices
+        where formats[index].track.codec == format.codec && formats[index].track.chroma == format.chroma {
+            return PayloadType(formats[index].payloadType)
+        }
+        return nil
     }
 
     /// The retransmission payload type for each media payload type. Empty if the peer lacks it for any format that it
