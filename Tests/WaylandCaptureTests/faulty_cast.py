@@ -11,6 +11,7 @@ What is sent is a correct picture, except for these, whose meaning is that of Pi
 
     color=RRGGBB                     of all pixels; black if it isn't given
     lines=Y,COUNT                    rows that are white
+    box=X,Y,WIDTH,HEIGHT             a rectangle that is white
     offset=N size=N stride=N flags=N of the chunk
     header=N                         the header's flags
     file=N                           the bytes that remain of the buffer's file
@@ -188,6 +189,10 @@ class Cast:
         if "lines" in values:
             top, count = values["lines"].split(",")
             os.pwrite(file, b"\xff" * (width * 4 * int(count)), width * 4 * int(top))
+        if "box" in values:
+            left, top, columns, rows = [int(number) for number in values["box"].split(",")]
+            for row in range(top, top + rows):
+                os.pwrite(file, b"\xff" * (columns * 4), (row * width + left) * 4)
         if "file" in values:
             os.ftruncate(file, int(values["file"]))
         content = buffer.contents.buffer.contents

@@ -31,7 +31,7 @@ extension EndToEnd {
                 ("size=100", "pixels up to byte 1228800 of 100"),
                 ("offset=4000000000", "pixels up to byte 4001228800 of 1228800"),
                 ("crop=600,400,100,100", "a visible part of 100x100 at 600, 400 of a picture of 640x480"),
-                ("transform=1", "a picture that is rotated by 90 degrees"),
+                ("transform=8", "a picture with the unknown transform 8"),
                 ("pointer=4000x4000,16000", "a pointer of 4000x4000; each side may have 384 pixels"),
                 ("pointer=384x384,1000000", "a pointer whose pixels aren't in the "),
             ]
@@ -45,6 +45,46 @@ extension EndToEnd {
                 try capture.wait(for: color, at: 639, 479, "the picture after \(fault)")
             }
             #expect(capture.program.stop() == .exited(0))
+        }
+
+        @Test("a picture that is rotated or mirrored is shown upright")
+        func transforms() throws {
+            let white = SceneColor(255, 255, 255)
+            let capture = try capture()
+            // The corner in which viewers see what is at the top left of the buffer: 0 and 1 at the top, 2 and 3 below.
+            for (transform, corner) in [0, 1, 3, 2, 1, 0, 2, 3].enumerated() {
+                let color = SceneColor(0, UInt8(transform * 24), 0)
+                let digits = String(0x1_00_00_00 | transform * 24 << 8, radix: 16).dropFirst()
+                try desktop.tell("fault send color=\(digits) transform=\(transform) box=0,0,160,60")
+                let isOnSide = transform % 2 == 1
+                let size = isOnSide ? PictureSize(width: 480, height: 640) : PictureSize(width: 640, height: 480)
+                try capture.wait(for: color, at: size.width / 2, size.height / 2, "transform \(transform)")
+                #expect(capture.pictureSize == size)
+                // The box is as long and as high as a rotated one, and in one corner only.
+                let (far, near) = (isOnSide ? (50, 150) : (150, 50), (10, 10))
+                for place in 0..<4 {
+                    for (x, y) in [far, near] {
+                        let across = place % 2 == 0 ? x : size.width - 1 - x
+                        let along = place < 2 ? y : size.height - 1 - y
+                        let expected = place == corner ? white : color
+                        try capture.wait(for: expected, at: across, along, "corner \(place) of \(transform)")
+                    }
+                }
+            }
+        }
+
+        @Test("the visible part of a picture is all that is shown, and its damage is where it is")
+        func crop() throws {
+            let green = SceneColor(0, 255, 0)
+            let capture = try capture()
+            try desktop.tell("fault send color=00ff00 crop=100,50,320,240 box=100,50,40,30")
+            try capture.wait(for: green, at: 319, 239, "the visible part")
+            #expect(capture.pictureSize == PictureSize(width: 320, height: 240))
+            try capture.wait(for: SceneColor(255, 255, 255), at: 35, 25, "its top left corner")
+            try capture.wait(for: green, at: 48, 38, "what is beside that")
+            try desktop.tell("fault send color=ff0000 crop=100,50,320,240 damage=100,50,64,64")
+            try capture.wait(for: SceneColor(255, 0, 0), at: 32, 32, "the damaged corner")
+            #expect(try capture.color(160, 120)?.isClose(to: green) == true)
         }
 
         @Test("damage outside the picture hides no change, and a file that is too short ends nothing")

@@ -48,7 +48,7 @@ struct BufferLayoutTests {
         let layout = try BufferLayout(
             .init(offset: 64, size: size, stride: 416), memory: 64 + Int(size), format: Self.format(), crop: crop)
         #expect(layout.offset == 64 + 20 * 416 + 40)
-        #expect(layout.stride == 416)
+        #expect(layout.rowStep == 416 && layout.columnStep == 4)
         #expect(layout.visible == crop)
         let whole = try BufferLayout(
             .init(offset: 0, size: size, stride: 416), memory: Int(size), format: Self.format(), crop: nil)

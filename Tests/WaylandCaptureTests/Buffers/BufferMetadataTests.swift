@@ -47,7 +47,7 @@ struct BufferMetadataTests {
     }
 
     @Test("damage gathers over pictures that were not taken, inside the visible part")
-    func pending() {
+    func pending() throws {
         let visible = PixelRectangle(x: 10, y: 20, width: 100, height: 80)
         let whole = [PixelRectangle(x: 0, y: 0, width: 100, height: 80)]
         var damage = PendingDamage()
@@ -76,5 +76,13 @@ struct BufferMetadataTests {
         // As mutter says for a monitor without a GPU.
         damage.add([PixelRectangle(x: 0, y: 0, width: 640, height: 480)], visible: visible.moved(x: 1, y: 0))
         #expect(damage.isWhole)
+        #expect(damage.take() == whole)
+        // Half a turn leaves the visible part where it is, and changes all of its pixels.
+        let halfTurn = try PictureTransform(2)
+        let part = [PixelRectangle(x: 11, y: 20, width: 2, height: 2)]
+        damage.add(part, visible: visible.moved(x: 1, y: 0), transform: halfTurn)
+        #expect(damage.take() == whole)
+        damage.add(part, visible: visible.moved(x: 1, y: 0), transform: halfTurn)
+        #expect(damage.take() == [PixelRectangle(x: 0, y: 0, width: 2, height: 2)])
     }
 }

@@ -17,7 +17,7 @@ struct KeptPictureTests {
         pixels.withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress else { return }
             kept.update(
-                from: KeptPicture.Pixels(base: base, stride: columns * 4, order: order), in: parts ?? [size.whole],
+                from: KeptPicture.Pixels(base: base, rowStep: columns * 4, order: order), in: parts ?? [size.whole],
                 changes: &changes)
         }
         return changes

@@ -21,8 +21,8 @@ enum BufferFault: Error, Equatable, CustomStringConvertible {
     case outsideMemory(end: Int, available: Int)
     /// The visible part isn't inside the picture.
     case cropOutside(PixelRectangle, PictureSize)
-    /// The picture is rotated or mirrored; a number of `spa_meta_videotransform_value`.
-    case transformed(UInt32)
+    /// The picture is transformed in a way that `spa_meta_videotransform_value` has no number for.
+    case unknownTransform(UInt32)
     /// The pointer has this size.
     case pointerTooLarge(width: UInt32, height: UInt32)
     /// The pointer's pixels aren't inside its metadata, which has so many bytes.
@@ -45,8 +45,7 @@ enum BufferFault: Error, Equatable, CustomStringConvertible {
         case .outsideMemory(let end, let available): "pixels up to byte \(end) of \(available)"
         case .cropOutside(let part, let size):
             "a visible part of \(part.size) at \(part.x), \(part.y) of a picture of \(size)"
-        case .transformed(let value):
-            value < 4 ? "a picture that is rotated by \(value * 90) degrees" : "a mirrored picture (\(value))"
+        case .unknownTransform(let number): "a picture with the unknown transform \(number)"
         case .pointerTooLarge(let width, let height):
             "a pointer of \(width)x\(height); each side may have \(CursorReport.maxSide) pixels"
         case .pointerOutside(let bytes): "a pointer whose pixels aren't in the \(bytes) bytes of its metadata"

@@ -12,22 +12,27 @@ struct BufferLayout: Equatable {
         var stride: Int32
     }
 
-    /// The offset of the top left visible pixel.
+    /// The offset of the visible pixel that is at the top left once the picture is upright.
     let offset: Int
-    /// The number of bytes from one row to the next.
-    let stride: Int
-    /// The visible part of the picture.
+    /// The number of bytes from an upright pixel to its neighbour on the right; negative if that one comes before it.
+    let columnStep: Int
+    /// The number of bytes from an upright row to the next; negative if that one comes before it.
+    let rowStep: Int
+    /// The visible part of the upright picture.
     let visible: PixelRectangle
 
     /// Checks the layout of a picture in `format`.
     ///
     /// - Parameters:
     ///   - memory: The number of bytes that may be read.
-    ///   - crop: The visible part; nil for all of it.
-    init(_ chunk: Chunk, memory: Int, format: CastFormat, crop: PixelRectangle?) throws(BufferFault) {
+    ///   - crop: The visible part, in pixels of the buffer; nil for all of it.
+    ///   - transform: What was done to the upright picture, which is undone by reading in another order.
+    init(
+        _ chunk: Chunk, memory: Int, format: CastFormat, crop: PixelRectangle?, transform: PictureTransform = .none
+    ) throws(BufferFault) {
         // None of these sums and products can overflow: the numbers have 32 bits, and a height has 15.
         let needed = format.size.width * CastFormat.bytesPerPixel
-        stride = Int(chunk.stride)
+        let stride = Int(chunk.stride)
         guard stride >= needed else { throw .strideTooShort(stride: stride, needed: needed) }
         let start = Int(chunk.offset)
         let content = start + Int(chunk.size)
@@ -35,10 +40,14 @@ struct BufferLayout: Equatable {
         // The last row needs no padding.
         let end = start + (format.size.height - 1) * stride + needed
         guard end <= content else { throw .outsideMemory(end: end, available: content) }
-        visible = crop ?? format.size.whole
-        guard !visible.isEmpty, visible.intersection(format.size.whole) == visible else {
-            throw .cropOutside(visible, format.size)
+        let stored = crop ?? format.size.whole
+        guard !stored.isEmpty, stored.intersection(format.size.whole) == stored else {
+            throw .cropOutside(stored, format.size)
         }
-        offset = start + visible.y * stride + visible.x * CastFormat.bytesPerPixel
+        let (first, right, down) = (transform.topLeft(of: stored), transform.right, transform.down)
+        offset = start + first.y * stride + first.x * CastFormat.bytesPerPixel
+        columnStep = right.y * stride + right.x * CastFormat.bytesPerPixel
+        rowStep = down.y * stride + down.x * CastFormat.bytesPerPixel
+        visible = transform.upright(stored, in: format.size)
     }
 }

@@ -39,7 +39,8 @@ enum BufferMetadata {
         return regions
     }
 
-    /// Returns how the picture is rotated or mirrored (struct spa_meta_videotransform); 0 for not at all.
+    /// Returns how the picture is rotated or mirrored (struct spa_meta_videotransform), a number of
+    /// ``PictureTransform``; 0 for not at all.
     static func transform(_ bytes: UnsafeRawBufferPointer) -> UInt32 { bytes.word(at: 0) ?? 0 }
 
     /// The size of struct spa_meta_region: left and top, with a sign, width and height.

@@ -17,7 +17,8 @@ import MediaTypes
 enum CursorReport: Equatable {
     /// The pointer can't be seen.
     case hidden
-    /// The pixel that points is there, in pixels of the whole picture. The shape is nil if it is the last one.
+    /// The pixel that points is there, in pixels of the whole picture, which is upright even if the buffer has it
+    /// rotated: OBS draws it so, and PipeWire's documentation doesn't say. The shape is nil if it is the last one.
     case at(x: Int, y: Int, shape: PointerShape?)
 
     /// The longest side.

@@ -45,8 +45,11 @@ final class KeptPicture {
     struct Pixels {
         /// The address of the top left pixel.
         var base: UnsafeRawPointer
+        /// The number of bytes from one pixel of a row to the next; not 4 if the other memory has the picture rotated
+        /// or mirrored.
+        var columnStep = CastFormat.bytesPerPixel
         /// The number of bytes from one row to the next.
-        var stride: Int
+        var rowStep: Int
         var order: CastFormat.Order
     }
 
@@ -80,7 +83,7 @@ final class KeptPicture {
         // All rows come in turn, and neighbours not one after the other.
         sampled = (sampled + 7) % Self.side
         // What is converted is where it was read to.
-        let new = Pixels(base: UnsafeRawPointer(row), stride: 0, order: order)
+        let new = Pixels(base: UnsafeRawPointer(row), rowStep: 0, order: order)
         var y = sampled
         while y < size.height {
             guard read(y, row), memcmp(base + y * stride, pixels(size.whole, row: y, of: new), stride) == 0 else {
@@ -144,7 +147,15 @@ final class KeptPicture {
 
     /// A row of `part` as BGRx; valid until the next call.
     private func pixels(_ part: PixelRectangle, row y: Int, of new: Pixels) -> UnsafeRawPointer {
-        let source = new.base + y * new.stride + part.x * CastFormat.bytesPerPixel
+        var source = new.base + y * new.rowStep + part.x * new.columnStep
+        if new.columnStep != CastFormat.bytesPerPixel {
+            // If it is a column, the cache keeps the next 15 of them, which are the other rows of the band.
+            for column in 0..<part.width {
+                let stored = source.loadUnaligned(fromByteOffset: column * new.columnStep, as: UInt32.self)
+                row.storeBytes(of: stored, toByteOffset: column * 4, as: UInt32.self)
+            }
+            source = UnsafeRawPointer(row)
+        }
         if new.order == .bgrx { return source }
         for column in 0..<part.width {
             let stored = source.loadUnaligned(fromByteOffset: column * 4, as: UInt32.self)

@@ -7,16 +7,19 @@ struct PendingDamage {
     /// Whether it is all of the picture.
     private(set) var isWhole = false
     private var visible: PixelRectangle?
+    private var transform = PictureTransform.none
 
     /// More rectangles than this are kept as all of the picture.
     private static let maxParts = 64
 
     /// Adds the damage of a picture of which `visible` can be seen. It is anything if `told` is empty, or if that is
-    /// another part than before.
-    mutating func add(_ told: [PixelRectangle], visible: PixelRectangle) {
+    /// another part than before, or transformed in another way. All of it is in pixels of the upright picture.
+    mutating func add(_ told: [PixelRectangle], visible: PixelRectangle, transform: PictureTransform = .none) {
         let isAll = told.isEmpty || told.contains { $0.intersection(visible) == visible }
-        isWhole = isWhole || isAll || visible != self.visible || parts.count + told.count > Self.maxParts
+        let isOther = visible != self.visible || transform != self.transform
+        isWhole = isWhole || isAll || isOther || parts.count + told.count > Self.maxParts
         self.visible = visible
+        self.transform = transform
         if isWhole { parts.removeAll(keepingCapacity: true) } else { parts += told }
     }
 

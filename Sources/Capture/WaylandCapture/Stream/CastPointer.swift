@@ -6,7 +6,7 @@ struct CastPointer {
     private(set) var shape = PointerShape()
     /// Counts the changes of the shape; 0 while it isn't known.
     private(set) var shapeNumber = 0
-    /// The pixel that points, in pixels of the whole picture; nil while that isn't known.
+    /// The pixel that points, in pixels of the whole upright picture; nil while that isn't known.
     private(set) var place: (x: Int, y: Int)?
     /// Whether the pointer can be seen, if it lies inside the visible part.
     private(set) var isVisible = false

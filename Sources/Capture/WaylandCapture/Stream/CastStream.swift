@@ -17,7 +17,7 @@ final class CastStream {
     private(set) var putOffUntil: MonotonicTime?
     /// When the oldest picture was painted that was neither taken nor put off; if there is none, the newest picture.
     private(set) var paintedAt: MonotonicTime?
-    /// The visible part of the last picture.
+    /// The visible part of the last picture, in pixels of the upright one.
     private(set) var visible = PixelRectangle.nothing
     /// What was wrong with the last picture that couldn't be used.
     private(set) var lastFault: BufferFault?
@@ -108,19 +108,23 @@ final class CastStream {
             report(error)
             return
         }
+        let layout = picture.layout
         let pixels = KeptPicture.Pixels(
-            base: picture.memory.base + picture.layout.offset, stride: picture.layout.stride, order: picture.order)
+            base: picture.memory.base + layout.offset, columnStep: layout.columnStep, rowStep: layout.rowStep,
+            order: picture.order)
         body(pixels, damage.take())
         picture.memory.release()
     }
 
     /// Puts the newest picture off until `time` if it looks like `kept`, which shows the last one; returns whether it
-    /// is put off. If the sender says which part has changed, that part is to be compared at once.
+    /// is put off. If the sender says which part has changed, that part is to be compared at once. A picture whose rows
+    /// aren't in one piece, because it is rotated or mirrored, isn't put off.
     func putNewestOff(until time: MonotonicTime, ifLike kept: KeptPicture) -> Bool {
         guard let picture = newest, picture.size == kept.size, damage.isWhole else { return false }
         let (memory, layout) = (picture.memory, picture.layout)
+        if layout.columnStep != CastFormat.bytesPerPixel { return false }
         let isLike = kept.sampleMatches(picture.order) { row, target in
-            memory.read(kept.stride, at: layout.offset + row * layout.stride, into: target)
+            memory.read(kept.stride, at: layout.offset + row * layout.rowStep, into: target)
         }
         if isLike { putOffUntil = time }
         return isLike
@@ -244,8 +248,8 @@ final class CastStream {
         }
         // A buffer that brings only the pointer has no content in mutter, and content that isn't valid in KWin.
         if chunk.size == 0 || UInt32(bitPattern: chunk.flags) & shim_chunk_corrupted != 0 { return nil }
-        let transform = BufferMetadata.transform(Self.metadata(SPA_META_VideoTransform, of: content))
-        if transform != 0 { throw .transformed(transform) }
+        let transform = try PictureTransform(
+            BufferMetadata.transform(Self.metadata(SPA_META_VideoTransform, of: content)))
         let memory: BufferMemory
         switch memories[buffer] {
         case .success(let mapped)?: memory = mapped
@@ -254,10 +258,12 @@ final class CastStream {
         }
         let layout = try BufferLayout(
             BufferLayout.Chunk(offset: chunk.offset, size: chunk.size, stride: chunk.stride), memory: memory.count,
-            format: format, crop: BufferMetadata.crop(Self.metadata(SPA_META_VideoCrop, of: content)))
+            format: format, crop: BufferMetadata.crop(Self.metadata(SPA_META_VideoCrop, of: content)),
+            transform: transform)
         visible = layout.visible
+        let told = BufferMetadata.damage(Self.metadata(SPA_META_VideoDamage, of: content))
         damage.add(
-            BufferMetadata.damage(Self.metadata(SPA_META_VideoDamage, of: content)), visible: layout.visible)
+            told.map { transform.upright($0, in: format.size) }, visible: layout.visible, transform: transform)
         // A picture that was put off counts as unchanged.
         if putOffUntil != nil { paintedAt = nil }
         paintedAt = paintedAt ?? Self.painted(header)

@@ -13,7 +13,6 @@ extension FuzzTarget {
             guard numbers.count == 7 else { return }
             let metadata = UnsafeRawBufferPointer(rebasing: bytes[28...])
             _ = BufferMetadata.header(metadata)
-            _ = BufferMetadata.transform(metadata)
             checkPointer(metadata)
             checkPicture(numbers, metadata)
         }
@@ -35,17 +34,24 @@ private func checkPicture(_ numbers: [UInt32], _ metadata: UnsafeRawBufferPointe
     let memory = Int(numbers[6])
     let chunk = BufferLayout.Chunk(offset: numbers[3], size: numbers[4], stride: Int32(bitPattern: numbers[5]))
     guard let format = try? CastFormat(numbers[0], width: numbers[1], height: numbers[2]),
-        let layout = try? BufferLayout(chunk, memory: memory, format: format, crop: BufferMetadata.crop(metadata))
+        let transform = try? PictureTransform(BufferMetadata.transform(metadata)),
+        let layout = try? BufferLayout(
+            chunk, memory: memory, format: format, crop: BufferMetadata.crop(metadata), transform: transform)
     else { return }
     let visible = layout.visible
-    let end = layout.offset + (visible.height - 1) * layout.stride + visible.width * CastFormat.bytesPerPixel
-    check(layout.offset >= 0 && end <= memory, "all visible pixels are in the buffer")
+    for column in [0, visible.width - 1] {
+        for row in [0, visible.height - 1] {
+            let start = layout.offset + column * layout.columnStep + row * layout.rowStep
+            check(start >= 0 && start + CastFormat.bytesPerPixel <= memory, "all visible pixels are in the buffer")
+        }
+    }
 
     var damage = PendingDamage()
     var parts: [PixelRectangle] = []
     // The first picture is compared as a whole.
     for _ in 0..<2 {
-        damage.add(told, visible: visible)
+        damage.add(
+            told.map { transform.upright($0, in: format.size) }, visible: visible, transform: transform)
         parts = damage.take()
     }
     let whole = PixelRectangle(x: 0, y: 0, width: visible.width, height: visible.height)
@@ -62,9 +68,10 @@ private func compare(_ layout: BufferLayout, _ format: CastFormat, _ parts: [Pix
         let pixels = [UInt8](repeating: value, count: memory)
         pixels.withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress else { return }
-            kept.update(
-                from: KeptPicture.Pixels(base: base + layout.offset, stride: layout.stride, order: format.order),
-                in: parts, changes: &changes)
+            let new = KeptPicture.Pixels(
+                base: base + layout.offset, columnStep: layout.columnStep, rowStep: layout.rowStep,
+                order: format.order)
+            kept.update(from: new, in: parts, changes: &changes)
         }
     }
     let whole = PixelRectangle(x: 0, y: 0, width: size.width, height: size.height)
