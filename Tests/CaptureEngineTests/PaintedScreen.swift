@@ -12,10 +12,17 @@ import Synchronization
 final class Paint: Sendable {
     let descriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
     private let state = Mutex<UInt8?>(0)
+    private let need = Mutex(true)
 
     deinit { close(descriptor) }
 
     var shade: UInt8? { state.withLock { $0 } }
+
+    /// Whether the capture needs pictures, as it has told the screen.
+    var isNeeded: Bool {
+        get { need.withLock { $0 } }
+        set { need.withLock { $0 = newValue } }
+    }
 
     /// Paints the whole screen in a shade of grey; nil takes the screen away.
     func show(_ shade: UInt8?) {
@@ -44,19 +51,22 @@ final class PaintedScreen: ScreenSource {
     let needsFullGrab = false
     let nextPointerLook = MonotonicTime.distantFuture
     var drawsPointer = false
+    private(set) var isOutdated = false
     private let paint: Paint
     private let changes: ((_ before: UInt8, _ after: UInt8) -> [PixelRectangle])?
     private let grey: (_ x: Int, _ y: Int, _ shade: UInt8) -> UInt8
     private let age: Interval?
+    private let rests: Bool
     private var shown: UInt8?
 
     /// Creates a screen. `changes` says what another shade changes, which is all of it by default, and `grey` what a
-    /// pixel is painted in. With an `age`, it says that each change was painted so long ago.
+    /// pixel is painted in. With an `age`, it says that each change was painted so long ago. One that `rests` is outdated
+    /// once it is needed again, until the next shade.
     init(
         _ paint: Paint, size: PictureSize = PictureSize(width: 64, height: 48), reportsDamage: Bool = true,
         changes: ((_ before: UInt8, _ after: UInt8) -> [PixelRectangle])? = nil,
         grey: @escaping (_ x: Int, _ y: Int, _ shade: UInt8) -> UInt8 = { _, _, shade in shade },
-        age: Interval? = nil
+        age: Interval? = nil, rests: Bool = false
     ) {
         self.paint = paint
         self.size = size
@@ -64,6 +74,12 @@ final class PaintedScreen: ScreenSource {
         self.changes = changes
         self.grey = grey
         self.age = age
+        self.rests = rests
+    }
+
+    func setNeeded(_ isNeeded: Bool) {
+        paint.isNeeded = isNeeded
+        isOutdated = isNeeded && rests
     }
 
     var fileDescriptor: Int32 { paint.descriptor }
@@ -77,7 +93,7 @@ final class PaintedScreen: ScreenSource {
 
     func readEvents(isReadable: Bool, isPointerReadable: Bool) throws(CaptureError) -> Bool {
         var count: UInt64 = 0
-        if isReadable { eventfd_read(paint.descriptor, &count) }
+        if isReadable, eventfd_read(paint.descriptor, &count) == 0 { isOutdated = false }
         if paint.shade == nil { throw .screen(Gone()) }
         return false
     }

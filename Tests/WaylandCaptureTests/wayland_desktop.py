@@ -23,6 +23,7 @@ Reads commands, and prints `done` and the command:
     keys N       a key is refused with N from now on (as for `answer`); 0: it is bound; `none`: granted, and not bound
     activate     all bound keys are pressed
     unbind       the desktop closes the sessions with keys
+    monitor N S  the monitor is rotated from now on, by N of enum wl_output.transform, and scaled by S
     press N...   the keys with these evdev codes are pressed together, and released
     end NAME     kills a program: bus, pipewire, wireplumber, screen, store, portal or cast (of faulty_cast.py)
     fault LINE   shares the node of faulty_cast.py from now on instead of the monitor, and has it obey LINE
@@ -44,6 +45,7 @@ from wayland_programs import CAST, KEYS, MUTTER, NAME, Desktop, say
 
 SESSION = "org.freedesktop.impl.portal.Session"
 REMOTE = "org.gnome.Mutter.RemoteDesktop"
+DISPLAYS = "org.gnome.Mutter.DisplayConfig"
 
 
 class Session(dbus.service.Object):
@@ -188,6 +190,18 @@ class Keyboard:
             self.session.NotifyKeyboardKeycode(dbus.UInt32(code), False)
 
 
+def configure_monitor(bus, transform, scale):
+    displays = dbus.Interface(bus.get_object(DISPLAYS, "/org/gnome/Mutter/DisplayConfig"), DISPLAYS)
+    serial, monitors = displays.GetCurrentState()[:2]
+    identity, modes = monitors[0][:2]
+    options = dbus.Dictionary({}, signature="sv")
+    monitor = dbus.Struct((identity[0], modes[0][0], options), signature="ssa{sv}")
+    place = (dbus.Int32(0), dbus.Int32(0), dbus.Double(scale), dbus.UInt32(transform), dbus.Boolean(True))
+    logical = dbus.Struct((*place, dbus.Array([monitor], signature="(ssa{sv})")), signature="iiduba(ssa{sv})")
+    # 1: until something else changes the monitors, and nobody is asked to confirm it.
+    displays.ApplyMonitorsConfig(serial, dbus.UInt32(1), dbus.Array([logical], signature="(iiduba(ssa{sv}))"), options)
+
+
 def obey(line, desktop, backend):
     match line.split():
         case ["answer", code]:
@@ -207,6 +221,8 @@ def obey(line, desktop, backend):
         case ["unbind"]:
             for path in list(backend.applications):
                 backend.sessions[path].close()
+        case ["monitor", transform, scale]:
+            configure_monitor(desktop.bus, int(transform), float(scale))
         case ["press", *codes]:
             desktop.keyboard = desktop.keyboard or Keyboard(desktop.bus)
             desktop.keyboard.press([int(code) for code in codes])

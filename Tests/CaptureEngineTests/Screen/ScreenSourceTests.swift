@@ -85,4 +85,47 @@ struct ScreenSourceTests {
         capture.stop()
         #expect(try eventually("the end") { try capture.end?.get() } == .stopped)
     }
+
+    @Test("one whose pictures aren't needed is told so, and later, none is taken before it has a new one")
+    func rests() throws {
+        let pair = try LinkSocketPair()
+        let descriptor = fcntl(pair.childDescriptor, F_DUPFD_CLOEXEC, 3)
+        pair.closeChild()
+        let paint = Paint()
+        let capture = try RunningCapture(CaptureConfiguration(link: .descriptor(descriptor))) { _ in
+            PaintedScreen(paint, rests: true)
+        }
+        let host = try ReceivingHost(pair.connection)
+        try host.sendHello()
+        try host.wait(for: "a picture") { host.count >= 1 }
+        #expect(paint.isNeeded)
+
+        try host.send(.unwatched)
+        try host.wait(for: "a rest while nobody watches") { !paint.isNeeded }
+        try host.send(.watched)
+        try host.wait(for: "the end of the rest") { paint.isNeeded }
+        let count = host.count
+        try host.read(for: .milliseconds(300))
+        #expect(host.count == count)
+        paint.show(200)
+        try host.wait(for: "the new picture") { host.count > count }
+        #expect(host.picture.map { abs(Int($0.bytes[0]) - (16 + 200 * 219 / 255)) <= 2 } == true)
+
+        // Viewers see a notice, and the screen doesn't send what they don't see.
+        try host.send(.sharerPaused(true))
+        try host.wait(for: "a rest during the pause") { !paint.isNeeded }
+        try host.wait(for: "the notice") {
+            host.messages.contains { $0.body == .sharing(.paused) } && host.units.last?.frame.isRandomAccess == true
+        }
+        let paused = host.count
+        try host.send(.sharerPaused(false))
+        try host.wait(for: "the end of the pause") { paint.isNeeded }
+        try host.read(for: .milliseconds(300))
+        #expect(host.count == paused)
+        paint.show(100)
+        try host.wait(for: "the screen") { host.count > paused }
+        #expect(host.picture.map { abs(Int($0.bytes[0]) - (16 + 100 * 219 / 255)) <= 2 } == true)
+        capture.stop()
+        #expect(try eventually("the end") { try capture.end?.get() } == .stopped)
+    }
 }

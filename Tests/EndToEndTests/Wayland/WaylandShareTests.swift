@@ -47,6 +47,65 @@ extension EndToEnd {
             #expect(capture.program.log.contains("--source wayland: the desktop has stopped sharing the screen"))
         }
 
+        @Test("sends no frames while nobody watches, and nothing old to viewers who come later")
+        func unwatched() throws {
+            let window = try WaylandWindow(on: desktop, "0000ff")
+            let capture = try LinkedCapture(source: [], prefix: desktop.prefix())
+            try capture.wait(for: Self.blue, at: 320, 240, "the window")
+            var shade = 0
+            /// How often capture wakes up while the desktop has something to show for at least half a second.
+            func wakeUps() throws -> Int {
+                let before = try ProcessFigures(capture.processID).wakeUps
+                for _ in 0..<20 {
+                    shade = (shade + 8) % 128
+                    try window.paint(String(0x100_0000 | 0xFF00 | shade, radix: 16).suffix(6).description)
+                    try capture.read(for: .milliseconds(25))
+                }
+                return try ProcessFigures(capture.processID).wakeUps - before
+            }
+            #expect(try wakeUps() > 10)
+            try capture.send(.unwatched)
+            try eventually("a desktop that sends nothing", holds: { try wakeUps() <= 2 })
+
+            try window.paint("ff0000")
+            // WirePlumber suspends a node that has been idle for 5 s.
+            try capture.read(for: .seconds(6))
+            var first: SceneColor?
+            capture.onPicture = { capture in
+                if first == nil { first = try capture.color(320, 240) }
+            }
+            try capture.send(.watched)
+            try capture.wait(for: "a frame") { first != nil }
+            #expect(first?.isClose(to: Self.red) == true)
+            #expect(!capture.program.log.contains("the desktop sends no new picture"))
+            try window.paint("0000ff")
+            try capture.wait(for: Self.blue, at: 320, 240, "the next colour")
+        }
+
+        @Test("is shared upright from a monitor that the compositor rotates")
+        func rotated() throws {
+            try desktop.tell("monitor 1 1")
+            try expectWindow(on: desktop, size: PictureSize(width: 480, height: 640))
+        }
+
+        @Test("is shared in all pixels of a monitor with a scale of 2")
+        func scaled() throws {
+            // Smaller ones can't have that scale.
+            let size = PictureSize(width: 1920, height: 1080)
+            let desktop = try WaylandDesktop(size: size)
+            try desktop.tell("monitor 0 2")
+            try expectWindow(on: desktop, size: size)
+        }
+
+        private func expectWindow(on desktop: WaylandDesktop, size: PictureSize) throws {
+            let window = try WaylandWindow(on: desktop, "0000ff")
+            let capture = try LinkedCapture(source: [], prefix: desktop.prefix())
+            try capture.wait(for: Self.blue, at: size.width - 1, size.height - 1, "the last corner")
+            #expect(capture.pictureSize == size)
+            try window.paint("ff0000")
+            try capture.wait(for: Self.red, at: size.width - 1, 0, "the other colour")
+        }
+
         @Test("is shared again without a question, with --ask with one, and not if that is declined")
         func shared() throws {
             let home = try TemporaryFolder()

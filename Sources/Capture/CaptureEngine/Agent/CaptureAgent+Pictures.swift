@@ -30,7 +30,7 @@ extension CaptureAgent {
 
     /// Takes and sends a picture if one is due; returns true if one was due, even if there was nothing to send.
     func takePictureIfDue() throws(CaptureError) -> Bool {
-        guard link.hasReader, !isPaused else { return false }
+        guard link.hasReader, !isPaused, !screen.isOutdated else { return false }
         let now = MonotonicTime.now()
         guard link.isReady else {
             schedule.forgetChange()

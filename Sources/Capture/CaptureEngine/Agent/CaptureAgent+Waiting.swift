@@ -26,6 +26,15 @@ public struct AgentSignals {
 }
 
 extension CaptureAgent {
+    /// Tells the screen whether pictures of it are needed, if that has changed.
+    func tellNeed() {
+        let isNeeded = link.hasReader && !isPaused && sharing == .live
+        if isNeeded == isScreenNeeded { return }
+        isScreenNeeded = isNeeded
+        log.debug(isNeeded ? "pictures of the screen are needed again" : "no pictures of the screen are needed")
+        screen.setNeeded(isNeeded)
+    }
+
     /// Sleeps until something happens or is due, or only looks; returns true if capture has to end.
     func waitForEvents(atOnce: Bool) throws(CaptureError) -> Bool {
         // Events that came with a reply don't make the display's descriptor readable, so nothing would report them
@@ -33,7 +42,7 @@ extension CaptureAgent {
         let hasQueued = screen.pollQueuedEvents()
         let host = link.host
         var due = min(host.nextAttempt, host.stallDeadline, screen.nextCheck, session?.deadline ?? .distantFuture)
-        if link.hasReader, !isPaused {
+        if link.hasReader, !isPaused, !screen.isOutdated {
             // No picture is due until the host has taken the last one.
             if link.isReady {
                 due = min(due, schedule.due(reasons), wantsKeyFrame ? .distantFuture : scheduledKeyFrames.due)

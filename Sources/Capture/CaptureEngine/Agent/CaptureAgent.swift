@@ -54,6 +54,8 @@ public final class CaptureAgent {
     // Whether a picture is wanted even if nothing has changed.
     var wantsPicture = false
     var isHeldBack = false
+    // What the screen was told last.
+    var isScreenNeeded = true
     // Whether the display may have sent something since events were read.
     var isDisplayReadable = true
     var isPointerReadable = true
@@ -140,6 +142,7 @@ public final class CaptureAgent {
             link.host.leaveStalledHost(.now())
             if try link.connectIfDue(.now()) { greetHost() }
             if link.host.hasEnded { return .hostGone }
+            tellNeed()
             try followPointer()
             // A picture may have brought events with it, or the end of the link, so look again before sleeping. But
             // look at the signals and the link in each turn: where looking at the screen takes long, the next picture

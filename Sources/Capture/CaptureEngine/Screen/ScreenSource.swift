@@ -45,6 +45,13 @@ public protocol ScreenSource: AnyObject, CustomStringConvertible {
     /// system call; events that arrived with replies are read all the same. Throws if the target is gone for good.
     func readEvents(isReadable: Bool, isPointerReadable: Bool) throws(CaptureError) -> Bool
 
+    /// Tells whether pictures and the pointer are needed; called when that changes, and they are needed at first. They
+    /// aren't while nothing is sent or recorded, nor while viewers see a notice. A display that sends whole pictures
+    /// need not send any then.
+    func setNeeded(_ isNeeded: Bool)
+    /// Whether the display, which sent nothing while it wasn't needed, has sent no picture since. None is taken then,
+    /// because it would show the screen as it was. Becomes false only in `readEvents`, at `nextCheck` at the latest.
+    var isOutdated: Bool { get }
     /// Whether the display reports changes; if not, every picture is compared with the previous one.
     var reportsDamage: Bool { get }
     /// Whether everything that is reported as changed is visible in the pictures. It need not be if only a part of the
@@ -113,9 +120,14 @@ extension ScreenSource {
     }
 }
 
-/// What a display that is requested for its pixels doesn't have: the time of a whole picture.
+/// What a display that is requested for its pixels doesn't have: the time of a whole picture, and pictures that it sends
+/// although they aren't needed.
 extension ScreenSource {
     public var paintedAt: MonotonicTime? { nil }
+    public var isOutdated: Bool { false }
+    public func setNeeded(_ isNeeded: Bool) {
+        // Nothing is requested then.
+    }
 }
 
 /// The reason why a screen can't be captured, or can't be captured any longer; `description` is for the user.

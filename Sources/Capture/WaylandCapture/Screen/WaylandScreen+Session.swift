@@ -30,10 +30,12 @@ extension WaylandScreen {
         }
     }
 
-    /// When the portal's connection has something to do that its descriptor doesn't show, or when a picture was put off
-    /// for long enough.
+    /// When the portal's connection has something to do that its descriptor doesn't show, when a picture was put off
+    /// for long enough, or when waiting for a new one has taken too long.
     public var nextCheck: MonotonicTime {
-        min(session?.deadline ?? .distantFuture, stream.putOffUntil ?? .distantFuture)
+        min(
+            session?.deadline ?? .distantFuture, stream.putOffUntil ?? .distantFuture,
+            outdatedUntil ?? .distantFuture)
     }
 
     /// The reason why the session has ended; nil if it hasn't, or if there is none.

@@ -32,12 +32,15 @@ public final class WaylandScreen: ScreenSource {
     /// The portal's session that the node belongs to; nil if there is none.
     let session: PortalSession?
     private let connection: PipeWireConnection
+    private let onWarning: (String) -> Void
     private let owner = ThreadOwner()
     private var kept: KeptPicture
     // What `lookAtPointer` and `takePointerShape` last returned, and when.
     var toldPosition: PointerPosition?
     var toldShape: Int?
     var lastPointerLook = MonotonicTime.zero
+    /// When to go on with the last picture, if no new one arrives until then; nil if it isn't outdated.
+    var outdatedUntil: MonotonicTime?
     private var drawn = DrawnPointer()
     private var pace = ComparisonPace()
     // Kept so that a picture needs no allocation.
@@ -47,6 +50,8 @@ public final class WaylandScreen: ScreenSource {
 
     /// The session manager may not know the node yet when a stream asks for it, and then never connects the two.
     private static let attempts = 3
+    /// How long to wait for a picture when pictures are needed again.
+    private static let resumeTimeout = Interval.seconds(2)
     /// How long to wait after a stream that failed at once.
     private static let pause = Interval.milliseconds(300)
 
@@ -70,6 +75,7 @@ public final class WaylandScreen: ScreenSource {
         patience: Interval = .seconds(2), onWarning: @escaping (String) -> Void = { _ in }
     ) throws(CastError) {
         connection = try PipeWireConnection(remote: remote)
+        self.onWarning = onWarning
         let first = try Self.firstPicture(
             connection, node, framesPerSecond: framesPerSecond, patience: patience, onWarning)
         stream = first.stream
@@ -127,6 +133,7 @@ public final class WaylandScreen: ScreenSource {
         if endOfSession != nil { connection.iterate() }
         if let failure = stream.failure { throw .screen(reason(for: failure)) }
         if let end = endOfSession { throw .screen(end) }
+        endOutdated(now)
         guard let picture = stream.newest, picture.size != size else { return false }
         do throws(CastError) {
             kept = try Self.memory(picture.size)
@@ -136,6 +143,22 @@ public final class WaylandScreen: ScreenSource {
         size = picture.size
         needsFullGrab = true
         return true
+    }
+
+    // MARK: - Need
+
+    public var isOutdated: Bool { outdatedUntil != nil }
+
+    public func setNeeded(_ isNeeded: Bool) {
+        owner.check()
+        stream.setActive(isNeeded)
+        outdatedUntil = isNeeded ? MonotonicTime.now() + Self.resumeTimeout : nil
+    }
+
+    private func endOutdated(_ now: MonotonicTime) {
+        guard let end = outdatedUntil, stream.newest != nil || end <= now else { return }
+        if stream.newest == nil { onWarning("the desktop sends no new picture, so its last one is shown") }
+        outdatedUntil = nil
     }
 
     // MARK: - Pictures

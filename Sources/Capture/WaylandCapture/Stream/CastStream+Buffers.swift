@@ -2,10 +2,13 @@ import CPipeWire
 import Clocks
 import MediaTypes
 
-/// Reads what libpipewire says about a buffer.
+/// Reads what libpipewire says about a buffer, or about an error.
 extension CastStream {
     /// A picture that is older than this has no usable time.
     private static let maxAge = Interval.seconds(1)
+
+    /// The text of a negative errno.
+    static func text(of code: Int32) -> String { String(cString: shim_spa_error(code)) }
 
     /// The memory of a buffer's first block.
     static func memory(of buffer: UnsafeMutablePointer<pw_buffer>) throws(BufferFault) -> BufferMemory {

@@ -88,6 +88,24 @@ final class CastStream {
         pw_stream_destroy(stream)
     }
 
+    /// Whether the sender sends pictures; true at first.
+    private(set) var isActive = true
+
+    /// Has the sender stop or go on. What still arrives once it is to stop goes back unused, because it will be old.
+    func setActive(_ isActive: Bool) {
+        guard let stream, isActive != self.isActive else { return }
+        self.isActive = isActive
+        if let picture = newest {
+            newest = nil
+            paintedAt = nil
+            giveBack(picture.buffer)
+        }
+        // What changes in the meantime isn't told.
+        damage.addAll()
+        let code = pw_stream_set_active(stream, isActive)
+        if code < 0 { failure = failure ?? .stream(Self.text(of: code)) }
+    }
+
     /// How far the stream is, in PipeWire's words.
     var state: String {
         guard let stream else { return "closed" }
@@ -143,8 +161,6 @@ final class CastStream {
         faults += 1
         if faults <= Self.maxWarnings { onWarning("what the desktop sends can't be used: \(fault)") }
     }
-
-    private static func text(of code: Int32) -> String { String(cString: shim_spa_error(code)) }
 
     // MARK: - Events
 
@@ -218,6 +234,10 @@ final class CastStream {
     private func process() {
         guard let stream else { return }
         while let buffer = pw_stream_dequeue_buffer(stream) {
+            guard isActive else {
+                giveBack(buffer)
+                continue
+            }
             do throws(BufferFault) {
                 if let picture = try picture(in: buffer) {
                     if let newest { giveBack(newest.buffer) }
