@@ -16,6 +16,7 @@ Prints `ready` when all parts are there, and what happens:
 Reads commands, and prints `done` and the command:
 
     answer N     Start is answered with N from now on: 0 granted, 1 cancelled, 2 ended otherwise
+    next N       the next Start is answered with N, and only that one
     hold         Start isn't answered
     release      what was held is answered
     forget       nothing is given out from now on that restores a session
@@ -94,6 +95,7 @@ class Backend(Keys):
     def __init__(self, bus):
         super().__init__(bus)
         self.bus, self.sessions, self.answer, self.is_held, self.held = bus, {}, 0, False, []
+        self.next_answer = 0
         self.restores, self.node = True, None
 
     def add_session(self, path):
@@ -116,8 +118,9 @@ class Backend(Keys):
         say("start")
 
         def reply():
-            if self.answer:
-                done(dbus.UInt32(self.answer), dbus.Dictionary({}, signature="sv"))
+            answer, self.next_answer = self.next_answer or self.answer, 0
+            if answer:
+                done(dbus.UInt32(answer), dbus.Dictionary({}, signature="sv"))
             elif session in self.sessions:
                 self.record(self.sessions[session], done, failed)
 
@@ -206,6 +209,8 @@ def obey(line, desktop, backend):
     match line.split():
         case ["answer", code]:
             backend.answer = int(code)
+        case ["next", code]:
+            backend.next_answer = int(code)
         case ["hold"]:
             backend.is_held = True
         case ["release"]:

@@ -21,10 +21,11 @@ enum DesktopCast {
         } catch {
             throw .screen(error)
         }
-        let session = PortalSession(
-            sources: sources, restoreToken: options.asks ? nil : tokens?.token(for: sources))
+        let session: PortalSession
         do throws(PortalError) {
-            guard try session.open(waitingUntil: stop) else { return nil }
+            let token = options.asks ? nil : tokens?.token(for: sources)
+            guard let opened = try granted(sources, token, orUntil: stop, log) else { return nil }
+            session = opened
         } catch {
             throw .screen(error)
         }
@@ -35,6 +36,26 @@ enum DesktopCast {
             log.warning("\(error); the desktop will ask again next time")
         }
         return session
+    }
+
+    /// Opens a session with a token, and one for which the user is asked if the desktop refuses the first.
+    private static func granted(
+        _ sources: PortalSourceTypes, _ token: String?, orUntil stop: Int32, _ log: EventLog
+    ) throws(PortalError) -> PortalSession? {
+        let first = PortalSession(sources: sources, restoreToken: token)
+        do throws(PortalError) {
+            return try first.open(waitingUntil: stop) ? first : nil
+        } catch {
+            guard error == .notRestored else { throw error }
+            log.warning("\(error), so it is asked again")
+        }
+        let second = PortalSession(sources: sources)
+        do throws(PortalError) {
+            return try second.open(waitingUntil: stop) ? second : nil
+        } catch {
+            // While a desktop starts, it refuses whatever it is asked, so that isn't taken for the user's wish.
+            throw error == .refused ? .notRestored : error
+        }
     }
 
     /// The output of `--check`: lines for `screenrelay doctor`, or one line that says why nothing can be shared.

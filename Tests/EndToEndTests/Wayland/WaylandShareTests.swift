@@ -139,11 +139,35 @@ extension EndToEnd {
             withExtendedLifetime(window) {}
         }
 
+        @Test("is asked again if it refuses to share what it has shared before")
+        func notRestored() throws {
+            let home = try TemporaryFolder()
+            let window = try WaylandWindow(on: desktop, "0000ff")
+            func share() throws -> RunningProgram {
+                let share = try RunningProgram(
+                    "screenrelay", ["share"] + LinkSocket.hostOptions, prefix: desktop.prefix(["HOME": home.path]))
+                #expect(try LinkSnapshot(of: share.printedLink()).picture.width == Self.size.width)
+                return share
+            }
+            try share().stop()
+            #expect(requests(restoring: false) == 1)
+            try desktop.tell("next 2")
+            let second = try share()
+            #expect(requests(restoring: true) == 1 && requests(restoring: false) == 2)
+            #expect(second.log.contains("refused to share again what it has shared before, so it is asked again"))
+            second.stop()
+            // What it was asked for last is kept.
+            try share().stop()
+            #expect(requests(restoring: true) == 2 && requests(restoring: false) == 2)
+            withExtendedLifetime(window) {}
+        }
+
         @Test("is asked only for a monitor, or only for a window, if the options say so")
         func kinds() throws {
             let home = try TemporaryFolder()
-            try desktop.tell("answer 1")
-            for (option, types) in [("--monitor", 1), ("--window", 2)] {
+            // One is cancelled, and the other refused.
+            for (option, types, answer) in [("--monitor", 1, 1), ("--window", 2, 2)] {
+                try desktop.tell("answer \(answer)")
                 let share = try RunningProgram(
                     "screenrelay", ["share", option, "any"] + LinkSocket.hostOptions,
                     prefix: desktop.prefix(["HOME": home.path]))
