@@ -60,8 +60,8 @@ final class PaintedScreen: ScreenSource {
     private var shown: UInt8?
 
     /// Creates a screen. `changes` says what another shade changes, which is all of it by default, and `grey` what a
-    /// pixel is painted in. With an `age`, it says that each change was painted so long ago. One that `rests` is outdated
-    /// once it is needed again, until the next shade.
+    /// pixel is painted in. With an `age`, it says that each change was painted so long ago. One that `rests` is
+    /// outdated once it is needed again, until the next shade.
     init(
         _ paint: Paint, size: PictureSize = PictureSize(width: 64, height: 48), reportsDamage: Bool = true,
         changes: ((_ before: UInt8, _ after: UInt8) -> [PixelRectangle])? = nil,

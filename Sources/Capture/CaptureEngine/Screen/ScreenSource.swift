@@ -120,8 +120,8 @@ extension ScreenSource {
     }
 }
 
-/// What a display that is requested for its pixels doesn't have: the time of a whole picture, and pictures that it sends
-/// although they aren't needed.
+/// What a display that is requested for its pixels doesn't have: the time of a whole picture, and pictures that it
+/// sends although they aren't needed.
 extension ScreenSource {
     public var paintedAt: MonotonicTime? { nil }
     public var isOutdated: Bool { false }

@@ -1,7 +1,7 @@
 import MediaTypes
 
-/// How a sender has rotated or mirrored a picture before writing it to a buffer (enum spa_meta_videotransform_value), as
-/// wlroots compositors do with a rotated monitor. Here, the picture before that is the upright one.
+/// How a sender has rotated or mirrored a picture before writing it to a buffer (enum spa_meta_videotransform_value),
+/// as wlroots compositors do with a rotated monitor. Here, the picture before that is the upright one.
 ///
 ///      0: as it is      1: rotated by 90 degrees counterclockwise      2: by 180      3: by 270
 ///      4 to 7: mirrored, left to right, and then rotated like 0 to 3
