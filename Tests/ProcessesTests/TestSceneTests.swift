@@ -104,6 +104,31 @@ struct TestSceneTests {
         screen.close()
     }
 
+    @Test("a window repaints what was uncovered, and nothing beside it", .enabled(if: VirtualScreen.isAvailable))
+    func uncovered() throws {
+        let size = PictureSize(width: 400, height: 320)
+        let screen = try VirtualScreen(size)
+        let window = try SceneWindow(display: screen.name, kind: .idle)
+        // The server has told of the whole window when it appeared.
+        try window.settle()
+        let client = try DisplayClient(screen.name)
+        // What another program draws into the window stays until the window is repainted there.
+        let foreign = PixelRectangle(x: 200, y: 200, width: 20, height: 20)
+        client.fill(foreign, color: 0x12_3456, on: client.topWindow(at: (200, 200)))
+        let before = try #require(client.pixels(of: size))
+        let cover = client.window(PixelRectangle(x: 40, y: 50, width: 60, height: 70), color: 0xFF_0000)
+        #expect(client.color(at: (60, 60)) == 0xFF_0000)
+        client.destroy(cover)
+        try eventually(
+            "the scene where the other window was",
+            holds: {
+                try window.settle()
+                return client.pixels(of: size) == before
+            })
+        #expect(client.color(at: (210, 210)) == 0x12_3456)
+        screen.close()
+    }
+
     @Test("a scene to measure on counts its changes, and what stands still counts none")
     func workCounter() {
         for (motion, tick, count) in [

@@ -85,21 +85,23 @@ public final class SceneWindow {
         try settle()
     }
 
-    /// Repaints what has been uncovered; call it regularly while nothing moves. Throws `connectionLost`.
+    /// Repaints what has been uncovered, and only that, as most programs do; call it regularly while nothing moves.
+    /// Throws `connectionLost`.
     public func settle() throws(SceneError) {
         // The reply comes after everything sent before it was done.
         let reply = xcb_get_input_focus_reply(connection, xcb_get_input_focus(connection), nil)
         guard let reply else { throw .connectionLost }
         free(reply)
-        var wasExposed = false
+        var exposed: [SceneRectangle] = []
         while let event = xcb_poll_for_event(connection) {
-            if event.pointee.response_type & 0x7F == UInt8(XCB_EXPOSE) { wasExposed = true }
+            if event.pointee.response_type & 0x7F == UInt8(XCB_EXPOSE) {
+                let area = UnsafeRawPointer(event).loadUnaligned(as: xcb_expose_event_t.self)
+                exposed.append(SceneRectangle(Int(area.x), Int(area.y), Int(area.width), Int(area.height)))
+            }
             free(event)
         }
-        if wasExposed {
-            copy(SceneRectangle(0, 0, scene.width, scene.height))
-            xcb_flush(connection)
-        }
+        for area in exposed { copy(area) }
+        if !exposed.isEmpty { xcb_flush(connection) }
         guard xcb_connection_has_error(connection) == 0 else { throw .connectionLost }
     }
 
