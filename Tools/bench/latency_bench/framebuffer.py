@@ -1,4 +1,4 @@
-"""The counter in an X server's framebuffer: read from its memory, without a request to the server.
+"""Pixels in an X server's framebuffer, and the scene's counter: read from its memory, without a request to the server.
 
 `Xvfb -fbdir DIR` keeps the screen in the file DIR/Xvfb_screen0, as XWD (X11/XWDFile.h): a header of 32-bit big-endian
 numbers, the colours, then the pixels.
@@ -16,6 +16,8 @@ LEAST_CONTRAST = 70
 #: Fields of the header, by their place in it.
 HEADER_SIZE, BITS_PER_PIXEL, BYTES_PER_LINE, COLORS = 0, 11, 12, 19
 COLOR_SIZE = 12
+#: Their places in a pixel.
+RED_GREEN_BLUE = numpy.array([2, 1, 0])
 
 
 def options(folder):
@@ -23,10 +25,10 @@ def options(folder):
     return ["-fbdir", folder]
 
 
-class Framebuffer:
-    """The counter of a scene that stands at (x, y) of a screen, enlarged by `scale`."""
+class Pixels:
+    """Pixels at certain places, (x, y) each, of the screen of the Xvfb that has this folder."""
 
-    def __init__(self, folder, x=0.0, y=0.0, scale=1.0):
+    def __init__(self, folder, places):
         path = os.path.join(folder, "Xvfb_screen0")
         with open(path, "rb") as file:
             header = struct.unpack(">25I", file.read(100))
@@ -34,16 +36,29 @@ class Framebuffer:
             raise Failure("the framebuffer has %d bits a pixel" % header[BITS_PER_PIXEL])
         self._bytes = numpy.memmap(path, numpy.uint8, "r")
         start = header[HEADER_SIZE] + header[COLORS] * COLOR_SIZE
+        # Where each pixel begins: its blue, green and red, and a byte without meaning.
+        self._places = numpy.array([start + int(row) * header[BYTES_PER_LINE] + int(column) * 4
+                                    for column, row in places])
+
+    def are(self, color):
+        """Which of the pixels have this colour, (red, green, blue): an array of truth values."""
+        return (self._bytes[self._places[:, None] + RED_GREEN_BLUE] == color).all(axis=1)
+
+
+class Framebuffer(Pixels):
+    """The counter of a scene that stands at (x, y) of a screen, enlarged by `scale`."""
+
+    def __init__(self, folder, x=0.0, y=0.0, scale=1.0):
         side = CELL * scale
         middles = [(x + (bit + 0.5) * side, y + row * side) for row in (0.5, 1.5) for bit in range(BITS)]
-        # Green, of blue, green, red and nothing, at the middle of each cell: upper ones first.
-        self._places = numpy.array([start + int(row) * header[BYTES_PER_LINE] + int(column) * 4 + 1
-                                    for column, row in middles])
+        super().__init__(folder, middles)
+        # Green, at the middle of each cell: upper ones first.
+        self._greens = self._places + 1
         self._weights = 1 << numpy.arange(BITS - 1, -1, -1)
 
     def counter(self):
         """What the counter shows; None where it isn't clear."""
-        values = self._bytes[self._places].astype(numpy.int16)
+        values = self._bytes[self._greens].astype(numpy.int16)
         difference = values[:BITS] - values[BITS:]
         if numpy.abs(difference).min() < LEAST_CONTRAST:
             return None

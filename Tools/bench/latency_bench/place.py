@@ -14,16 +14,23 @@ def wait_until_playing(page, plays, seconds=40):
         time.sleep(0.1)
 
 
-def place(page, size):
-    """Where on its screen the page shows a video of this size: x, y and scale."""
-    # The bar over the picture goes after a while; the counter is at the top, where the figures are.
+def place_in_window(page, size):
+    """Where in its window the page shows a video of this size: x, y and scale, in CSS pixels."""
     box = page.evaluate("""(() => {
         const { left, top, width, height } = document.querySelector("#video").getBoundingClientRect();
-        return { left: left + screenX + (outerWidth - innerWidth) / 2, top: top + screenY + outerHeight - innerHeight,
-                 width, height, ratio: devicePixelRatio };
+        return { left, top, width, height };
     })()""")
     scale = min(box["width"] / size[0], box["height"] / size[1])
     # The video keeps its shape inside its box.
-    x = box["left"] + (box["width"] - scale * size[0]) / 2
-    y = box["top"] + (box["height"] - scale * size[1]) / 2
-    return x * box["ratio"], y * box["ratio"], scale * box["ratio"]
+    return (box["left"] + (box["width"] - scale * size[0]) / 2, box["top"] + (box["height"] - scale * size[1]) / 2,
+            scale)
+
+
+def place(page, size):
+    """Where on its screen the page shows a video of this size: x, y and scale."""
+    x, y, scale = place_in_window(page, size)
+    # The bar over the picture goes after a while; the counter is at the top, where the figures are.
+    window = page.evaluate("""({
+        left: screenX + (outerWidth - innerWidth) / 2, top: screenY + outerHeight - innerHeight,
+        ratio: devicePixelRatio })""")
+    return (x + window["left"]) * window["ratio"], (y + window["top"]) * window["ratio"], scale * window["ratio"]

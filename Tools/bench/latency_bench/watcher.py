@@ -23,6 +23,27 @@ def main():
     for first in range(0, len(words), 4):
         watched.append(Framebuffer(words[first], *(float(word) for word in words[first + 1:first + 4])))
     seen, last, candidate = [[] for _ in watched], [None] * len(watched), [(None, 0.0)] * len(watched)
+
+    def look(now):
+        for place, framebuffer in enumerate(watched):
+            value = framebuffer.counter()
+            if value is None or value == last[place]:
+                continue
+            if value != candidate[place][0]:
+                candidate[place] = (value, now)
+                continue
+            last[place] = value
+            seen[place].append(candidate[place])
+
+    gaps = watch(look)
+    print(json.dumps({"drawn": seen[0], "shown": seen[1:], **gaps}), flush=True)
+
+
+def watch(look):
+    """Calls `look(now)`, with seconds of CLOCK_MONOTONIC, every half millisecond until the end of standard input.
+
+    Prints "ready" before it begins. Gives the time between two looks: the 99th percentile, and the longest.
+    """
     try:
         # Looking late would be measured as delay.
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
@@ -35,18 +56,9 @@ def main():
         now = time.monotonic()
         gaps.append(now - before)
         before = now
-        for place, framebuffer in enumerate(watched):
-            value = framebuffer.counter()
-            if value is None or value == last[place]:
-                continue
-            if value != candidate[place][0]:
-                candidate[place] = (value, now)
-                continue
-            last[place] = value
-            seen[place].append(candidate[place])
+        look(now)
     gaps.sort()
-    print(json.dumps({"drawn": seen[0], "shown": seen[1:], "gap_p99_ms": gaps[int(len(gaps) * 0.99)] * 1000,
-                      "gap_max_ms": gaps[-1] * 1000}), flush=True)
+    return {"gap_p99_ms": gaps[int(len(gaps) * 0.99)] * 1000, "gap_max_ms": gaps[-1] * 1000}
 
 
 if __name__ == "__main__":

@@ -8,13 +8,12 @@ import sys
 from capture_bench.processes import Process
 
 
-class Watcher(Process):
-    """Watches the framebuffer in the folder `drawn`, and those of `shown`: (folder, x, y, scale) each."""
+class WatcherProcess(Process):
+    """A process that watches from its start until `finish`: a module that calls `watcher.watch`, with these words."""
 
-    def __init__(self, drawn, shown, folder):
-        words = [word for where, *place in shown for word in (where, *("%f" % one for one in place))]
-        super().__init__("the watcher", [sys.executable, "-m", "latency_bench.watcher", drawn, *words],
-                         os.path.join(folder, "watcher.log"), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    def __init__(self, module, words, folder):
+        super().__init__("the watcher", [sys.executable, "-m", module, *words], os.path.join(folder, "watcher.log"),
+                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         try:
             self.read_line(10, "ready")
         except BaseException:
@@ -28,3 +27,11 @@ class Watcher(Process):
 
     def close(self):
         self.stop()
+
+
+class Watcher(WatcherProcess):
+    """Watches the framebuffer in the folder `drawn`, and those of `shown`: (folder, x, y, scale) each."""
+
+    def __init__(self, drawn, shown, folder):
+        words = [word for where, *place in shown for word in (where, *("%f" % one for one in place))]
+        super().__init__("latency_bench.watcher", [drawn, *words], folder)

@@ -83,6 +83,17 @@ class Browser:
 
     def call(self, method, parameters=None, session=None, seconds=30):
         """Carries out one command, and gives its result."""
+        self.post(method, parameters, session)
+        deadline = time.monotonic() + seconds
+        while True:
+            answer = self._receive(deadline, method)
+            if answer.get("id") == self._last:
+                if "error" in answer:
+                    raise Failure("%s: %s" % (method, answer["error"].get("message")))
+                return answer["result"]
+
+    def post(self, method, parameters=None, session=None):
+        """Sends one command, and doesn't wait for its answer: see `drop_answers`."""
         self._last += 1
         message = {"id": self._last, "method": method, "params": parameters or {}}
         if session:
@@ -93,13 +104,14 @@ class Browser:
                 data = data[os.write(self._out, data):]
         except OSError:
             raise Failure("Chromium is gone: " + self.last_words())
-        deadline = time.monotonic() + seconds
-        while True:
-            answer = self._receive(deadline, method)
-            if answer.get("id") == self._last:
-                if "error" in answer:
-                    raise Failure("%s: %s" % (method, answer["error"].get("message")))
-                return answer["result"]
+
+    def drop_answers(self):
+        """Drops what has arrived. Call it after several `post`, so that Chromium never waits until it is read."""
+        while select.select([self._in], [], [], 0)[0]:
+            data = os.read(self._in, 1 << 20)
+            if not data:
+                raise Failure("Chromium is gone: " + self.last_words())
+            self._received = (self._received + data).rpartition(b"\0")[2]
 
     def last_words(self):
         with open(self.log_path, "rb") as log:
@@ -144,6 +156,10 @@ class Page:
 
     def call(self, method, parameters=None, seconds=30):
         return self.browser.call(method, parameters, self.session, seconds)
+
+    def post(self, method, parameters=None):
+        """Like `call`, but doesn't wait for the answer: see `Browser.drop_answers`."""
+        self.browser.post(method, parameters, self.session)
 
     def run_before_load(self, script):
         self.call("Page.addScriptToEvaluateOnNewDocument", {"source": script})
