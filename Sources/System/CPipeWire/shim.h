@@ -111,7 +111,8 @@ static inline const struct spa_pod *shim_meta_up_to(
 
 /// Accepts the format: asks for buffers of plain memory, and for the metadata that is read; 0, or a negative errno.
 ///
-/// One buffer may be kept until the next one arrives, so the sender needs a second one.
+/// One buffer may be kept until the next one arrives, so the sender needs a second one, and a third one lets it paint
+/// meanwhile. Each more would be another picture in our memory.
 static inline int shim_pw_stream_accept(struct pw_stream *stream) {
     uint8_t memory[2048];
     struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(memory, sizeof memory);
@@ -119,7 +120,7 @@ static inline int shim_pw_stream_accept(struct pw_stream *stream) {
     const struct spa_pod *params[6];
     params[0] = (const struct spa_pod *)spa_pod_builder_add_object(
         &builder, SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers,
-        SPA_PARAM_BUFFERS_buffers, SPA_POD_CHOICE_RANGE_Int(4, 2, 8),
+        SPA_PARAM_BUFFERS_buffers, SPA_POD_CHOICE_RANGE_Int(3, 2, 8),
         SPA_PARAM_BUFFERS_blocks, SPA_POD_Int(1),
         SPA_PARAM_BUFFERS_dataType, SPA_POD_CHOICE_FLAGS_Int((1 << SPA_DATA_MemFd) | (1 << SPA_DATA_MemPtr)));
     params[1] = shim_meta(&builder, SPA_META_Header, sizeof(struct spa_meta_header));

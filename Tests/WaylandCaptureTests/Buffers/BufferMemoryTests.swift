@@ -27,32 +27,6 @@ struct BufferMemoryTests {
         }
     }
 
-    @Test("a part is read without its pages, but not behind the end of the file")
-    func read() throws {
-        var bytes = [UInt8](repeating: 0, count: 4)
-        try withFile(20_000) { file in
-            let memory = try BufferMemory(file: file, offset: 5003, count: 10_000)
-            let isRead = bytes.withUnsafeMutableBytes { bytes in
-                bytes.baseAddress.map { memory.read(4, at: 7, into: $0) }
-            }
-            #expect(isRead == true)
-            #expect(bytes == [0, 1, 2, 3])
-            #expect(ftruncate(file, 5011) == 0)
-            let isReadBehind = bytes.withUnsafeMutableBytes { bytes in
-                bytes.baseAddress.map { memory.read(4, at: 7, into: $0) }
-            }
-            #expect(isReadBehind == false)
-        }
-        let isCopied = [UInt8](0..<10).withUnsafeBytes { source in
-            bytes.withUnsafeMutableBytes { bytes -> Bool in
-                guard let base = source.baseAddress, let target = bytes.baseAddress else { return false }
-                return BufferMemory(mapped: base, count: 10).read(4, at: 6, into: target)
-            }
-        }
-        #expect(isCopied)
-        #expect(bytes == [6, 7, 8, 9])
-    }
-
     @Test("a file that is too short is refused, at first and when it has become shorter")
     func short() throws {
         try withFile(20_000) { file in

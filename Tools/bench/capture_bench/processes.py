@@ -151,10 +151,19 @@ def time_between(before, after):
 
 def peak_memory(pid):
     """The most memory that a process had resident so far (VmHWM), in KiB."""
+    return _status(pid, "VmHWM:")
+
+
+def shared_memory(pid):
+    """What a process has resident of memory that it shares with others (RssShmem), in KiB."""
+    return _status(pid, "RssShmem:")
+
+
+def _status(pid, name):
     try:
         with open("/proc/%d/status" % pid) as file:
             for line in file:
-                if line.startswith("VmHWM:"):
+                if line.startswith(name):
                     return int(line.split()[1])
     except OSError:
         pass

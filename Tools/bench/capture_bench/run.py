@@ -6,7 +6,7 @@ import shutil
 import time
 
 from . import pictures
-from .processes import TROUBLE, Failure, now_ns, peak_memory, thread_times, time_between, wait_until
+from .processes import TROUBLE, Failure, now_ns, peak_memory, shared_memory, thread_times, time_between, wait_until
 
 
 @dataclasses.dataclass
@@ -64,6 +64,7 @@ def record(program, scene, folder, seconds, lead, tail=0.15, at_rest=None):
             time.sleep(0.05)
             after = _sample(program, display)
             memory_peak = peak_memory(program.pid) if program.pid else 0
+            shared = shared_memory(program.pid) if program.pid else 0
             time.sleep(max(0, tail - 0.05))
             if at_rest:
                 _wait_for_rest(program)
@@ -85,7 +86,7 @@ def record(program, scene, folder, seconds, lead, tail=0.15, at_rest=None):
     run.cpu = time_between(before.program, after.program) / 1e6 / elapsed
     run.server_cpu = time_between(before.server, after.server) / 1e6 / elapsed
     run.bytes_per_second = (after.position - before.position) / elapsed
-    run.memory = memory_peak
+    run.memory, run.shared_memory = memory_peak, shared
     run.units, run.link, run.drawn = units, program.link_pictures(), shown.drawn
     run.first_unit = sum(1 for unit in units if unit.end <= before.position)
     run.last_unit = sum(1 for unit in units if unit.end <= after.position)

@@ -6,7 +6,7 @@ CPU = {"idle": 1.0, "pointer": 5.0}
 CPU_RATIO = {"typing": 15.0, "scroll": 3.0, "full": 1.0}
 #: For the same scenes: how many of the drawn pictures are sent, as a share. With fewer, nothing was measured.
 NEW_SHARE = 0.8
-#: Peak memory in MB (10^6 bytes), in every scene.
+#: Peak memory in MB (10^6 bytes) without the desktop's buffers, in every scene.
 MEMORY = 60.0
 #: The SSIM of a decoded picture at rest, against the compositor's.
 AT_REST = 0.999

@@ -75,20 +75,14 @@ final class KeptPicture {
         }
     }
 
-    /// Whether a new picture of the same size is the same in one row of each band, in another one at each call. `read`
-    /// writes that row of the new picture to memory for a whole row, and returns false if it can't. False the first
-    /// time.
-    func sampleMatches(_ order: CastFormat.Order, _ read: (Int, UnsafeMutableRawPointer) -> Bool) -> Bool {
+    /// Whether a new picture is the same in one row of each band, in another one at each call. False the first time.
+    func sampleMatches(_ new: Pixels) -> Bool {
         if isEmpty { return false }
         // All rows come in turn, and neighbours not one after the other.
         sampled = (sampled + 7) % Self.side
-        // What is converted is where it was read to.
-        let new = Pixels(base: UnsafeRawPointer(row), rowStep: 0, order: order)
         var y = sampled
         while y < size.height {
-            guard read(y, row), memcmp(base + y * stride, pixels(size.whole, row: y, of: new), stride) == 0 else {
-                return false
-            }
+            if memcmp(base + y * stride, pixels(size.whole, row: y, of: new), stride) != 0 { return false }
             y += Self.side
         }
         return true

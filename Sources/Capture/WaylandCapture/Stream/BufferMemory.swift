@@ -48,19 +48,9 @@ final class BufferMemory {
         if let mapping { try Self.check(mapping.file, hasBytes: mapping.end) }
     }
 
-    /// Copies `length` bytes from `offset` on, which must lie inside the memory, to `target`; returns false if the file
-    /// can't be read there. Reading a few rows of a picture like this takes a fifth of the time that mapping their
-    /// pages takes.
-    func read(_ length: Int, at offset: Int, into target: UnsafeMutableRawPointer) -> Bool {
-        guard let mapping else {
-            memcpy(target, base + offset, length)
-            return true
-        }
-        return pread(mapping.file, target, length, off_t(mapping.end - count + offset)) == length
-    }
-
-    /// Releases the pages for now. They keep what is in them, and are mapped again when they are read. Otherwise each
-    /// of the sender's buffers would count as memory of this process.
+    /// Releases the pages for now: they keep what is in them, and are mapped again when they are read. That takes three
+    /// times as long as comparing them, so it is done only while no pictures are needed. The pages are the sender's and
+    /// exist anyway, but what is mapped counts as memory of this process as well (RssShmem).
     func release() {
         if let mapping { madvise(mapping.base, mapping.count, MADV_DONTNEED) }
     }

@@ -100,6 +100,7 @@ final class CastStream {
             paintedAt = nil
             giveBack(picture.buffer)
         }
+        if !isActive { for memory in memories.values { try? memory.get().release() } }
         // What changes in the meantime isn't told.
         damage.addAll()
         let code = pw_stream_set_active(stream, isActive)
@@ -131,7 +132,6 @@ final class CastStream {
             base: picture.memory.base + layout.offset, columnStep: layout.columnStep, rowStep: layout.rowStep,
             order: picture.order)
         body(pixels, damage.take())
-        picture.memory.release()
     }
 
     /// Puts the newest picture off until `time` if it looks like `kept`, which shows the last one; returns whether it
@@ -139,11 +139,11 @@ final class CastStream {
     /// aren't in one piece, because it is rotated or mirrored, isn't put off.
     func putNewestOff(until time: MonotonicTime, ifLike kept: KeptPicture) -> Bool {
         guard let picture = newest, picture.size == kept.size, damage.isWhole else { return false }
-        let (memory, layout) = (picture.memory, picture.layout)
-        if layout.columnStep != CastFormat.bytesPerPixel { return false }
-        let isLike = kept.sampleMatches(picture.order) { row, target in
-            memory.read(kept.stride, at: layout.offset + row * layout.rowStep, into: target)
-        }
+        let layout = picture.layout
+        guard layout.columnStep == CastFormat.bytesPerPixel, (try? picture.memory.check()) != nil else { return false }
+        let isLike = kept.sampleMatches(
+            KeptPicture.Pixels(
+                base: picture.memory.base + layout.offset, rowStep: layout.rowStep, order: picture.order))
         if isLike { putOffUntil = time }
         return isLike
     }
