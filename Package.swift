@@ -543,7 +543,9 @@ let package = Package(
         tests(
             "DesktopIntegrationTests",
             ["CXCB", "Clocks", "DesktopIntegration", "MediaTypes", "Processes", "TestSupport", "Threading"]),
-        tests("ViewingTests", ["Viewing", "RoomConnections", "H264", "MediaTypes"]),
+        tests(
+            "ViewingTests",
+            ["Viewing", "RoomConnections", "Ingest", "Threading", "H264", "Opus", "MediaTypes", "TestSupport"]),
         tests(
             "ScreenRelayClientTests",
             [
