@@ -3,58 +3,64 @@
 import sys
 
 from capture_bench import outcome
+from capture_bench.processes import Missing
 from network_bench.bench import Bench
 from network_bench.devtools import chromium
 from network_bench.namespaces import obstacle
 from network_bench.report import Summary
 
-from . import limits, report, run, server
-from .options import parse
-from .phases import course
+from . import limits, report, run
+from .options import HOST, parse
+from .phases import at_server, course
+from .servers import SERVERS
 
 REFUSED = 77
 
 
 def main():
     options = parse(sys.argv[1:])
-    if options.server:
-        return outcome.carry_out("view", lambda folder: play(options, folder))
-    problem = obstacle()
+    problem = obstacle() if options.server == HOST else None
     if problem:
         print("skipped: %s" % problem)
         return REFUSED
     return outcome.carry_out("view", lambda folder: measure(options, folder))
 
 
-def play(options, folder):
-    server.require()
-    bench = Bench(options, folder)
-    figures = bench.run_twice("view at %s" % options.server, lambda folder: server.measure(bench, folder))
-    report.keep(options, {"options": vars(options), "server": figures})
-    if figures:
-        print("\n".join(server.lines(options.server, figures)))
-    return outcome.conclude([] if figures else ["view at %s" % options.server], [], False)
-
-
 def measure(options, folder):
     chromium()
-    bench, plan, runs, failures = Bench(options, folder), course(options), [], []
-    for number in range(options.runs):
-        bench.say("run %d of %d" % (number + 1, options.runs))
-        found = bench.run_twice("run %d" % (number + 1), lambda folder: run.measure(
+    bench, failures = Bench(options, folder), []
+    if options.server == HOST:
+        plan = course(options)
+        runs = repeat(bench, failures, lambda folder, number: run.measure(
             bench, plan, folder, options.seed + 1000 * number))
-        if found:
-            runs.append(found)
-        else:
-            failures.append("run %d" % (number + 1))
+    else:
+        server = SERVERS[options.server]
+        problem = server.missing()
+        if problem:
+            raise Missing(problem)
+        plan = at_server(options, server.title)
+        runs = repeat(bench, failures, lambda folder, number: run.measure_at(bench, plan, folder, server))
     checks = []
     if runs:
         summary = Summary(plan, runs)
         checks = limits.checks(summary)
         report.write(options, summary, checks, failures)
-        print("\n".join(["", *report.lines(summary), "", report.NOTE % (options.round_trip / 2), "",
-                         summary.host_line()]))
+        print("\n".join(["", *report.lines(summary), "", *report.notes(options, summary)]))
     return outcome.conclude(failures, checks, options.check)
+
+
+def repeat(bench, failures, measure_once):
+    """What `measure_once(folder, number)` gives of each run; `failures` gets the names of those that failed twice."""
+    runs = []
+    for number in range(bench.options.runs):
+        name = "run %d" % (number + 1)
+        bench.say("%s of %d" % (name, bench.options.runs))
+        found = bench.run_twice(name, lambda folder: measure_once(folder, number))
+        if found:
+            runs.append(found)
+        else:
+            failures.append(name)
+    return runs
 
 
 sys.exit(main())

@@ -43,17 +43,3 @@ def of_usage(before, after):
 def of_phase(shown, painted, said, looks, start, end):
     """All figures of a viewer in a phase. `shown` has (seconds, count), `looks` the usage before and after."""
     return {**of_pictures(shown, painted, start, end), **of_own(said, start, end), **of_usage(*looks)}
-
-
-def of_seconds(lines):
-    """What `view --stats json` reported: lines from the first one with frames on."""
-    first = next((place for place, line in enumerate(lines) if line["pictures"] > 0), len(lines))
-    played = lines[first:]
-    if not played:
-        return None
-    frames = sum(line["pictures"] for line in played)
-    return {"seconds": len(played), "frames": round(frames), "frames_per_second": frames / len(played),
-            "empty_seconds": sum(1 for line in played if line["pictures"] == 0),
-            "lost_packets": sum(line["lostPackets"] for line in played),
-            "freezes": sum(line["freezes"] for line in played),
-            "width": played[-1].get("width"), "height": played[-1].get("height")}

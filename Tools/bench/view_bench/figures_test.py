@@ -1,12 +1,16 @@
 """Tests the arithmetic of Tools/bench/view: records with known figures."""
 
+import http.client
+import http.server
+import threading
 import types
 import unittest
 
 from latency_bench.counts import first_times, new_counts
 
 from . import figures, limits
-from .phases import course
+from .page import PageServer
+from .phases import at_server, course
 from .usage import Stat, members
 
 
@@ -88,14 +92,57 @@ class Phases(unittest.TestCase):
         self.assertEqual((plan.narrow_viewers, plan.clean_viewers, plan.seconds), (2, 0, 60))
 
 
-class Reports(unittest.TestCase):
-    def test_sums_seconds_from_the_first_frame_on(self):
-        lines = [{"pictures": pictures, "lostPackets": lost, "freezes": freezes, "width": 640, "height": 360}
-                 for pictures, lost, freezes in [(0.0, 9, 9), (20.0, 0, 0), (0.0, 3, 0), (31.0, 0, 1)]]
-        found = figures.of_seconds(lines)
-        self.assertEqual((found["seconds"], found["frames"], found["empty_seconds"]), (3, 51, 1))
-        self.assertEqual((found["lost_packets"], found["freezes"], found["frames_per_second"]), (3, 1, 17))
-        self.assertIsNone(figures.of_seconds(lines[:1]))
+    def test_a_server_of_others_has_one_phase_without_loss(self):
+        options = types.SimpleNamespace(scene="scroll", seconds=10, bit_rate=1)
+        plan = at_server(options, "Janus")
+        self.assertEqual([phase.name for phase in plan.narrow], ["at Janus"])
+        self.assertEqual((plan.narrow[0].down["loss"], plan.narrow[0].down["delay"], plan.seconds), (0, 0, 10))
+
+
+class Endpoint(http.server.BaseHTTPRequestHandler):
+    """Answers an offer with its path and itself."""
+
+    def do_POST(self):
+        body = self.path.encode() + b" " + self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(201)
+        self.send_header("Location", "/answer/7")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+class Pages(unittest.TestCase):
+    def setUp(self):
+        self.endpoint = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
+        self.addCleanup(self.endpoint.server_close)
+        threading.Thread(target=self.endpoint.serve_forever, daemon=True).start()
+        self.addCleanup(self.endpoint.shutdown)
+
+    def ask(self, answers, method, path, body=b""):
+        page = PageServer("http://127.0.0.1:%d/whep" % self.endpoint.server_port, answers)
+        self.addCleanup(page.close)
+        connection = http.client.HTTPConnection(page.link.split("/")[2], timeout=10)
+        self.addCleanup(connection.close)
+        connection.request(method, path, body)
+        reply = connection.getresponse()
+        return reply, reply.read().decode()
+
+    def test_offers_or_answers(self):
+        for answers, function in ((False, "play()"), (True, "answer()")):
+            reply, text = self.ask(answers, "GET", "/")
+            self.assertEqual(reply.status, 200)
+            self.assertIn('post("/whep", ', text)
+            self.assertIn("    %s.catch(" % function, text)
+
+    def test_passes_requests_on(self):
+        reply, text = self.ask(True, "POST", "/answer/7", b"v=0")
+        self.assertEqual((reply.status, text, reply.headers["Location"]), (201, "/answer/7 v=0", "/answer/7"))
+
+    def test_has_no_other_files(self):
+        self.assertEqual(self.ask(False, "GET", "/favicon.ico")[0].status, 404)
 
 
 class Limits(unittest.TestCase):

@@ -10,6 +10,8 @@ from capture_bench.options import Parser
 SCENES = ["scroll", "full", "drag", "video"]
 #: Eight phases of so many seconds end before the counter of 16 bits begins again.
 LONGEST = 200
+#: The server that needs no other one: the host itself.
+HOST = "screenrelay"
 
 
 @dataclasses.dataclass
@@ -42,12 +44,16 @@ def parse(arguments):
         "has an X server of its own and is at the end of an emulated path of its own; both paths do the same, from\n"
         "the same seed: no loss, random loss, and a link that becomes narrow and wide again. Delays are from the X\n"
         "server's painting of a counter until the framebuffer of the viewer's X server shows it, read from memory\n"
-        "twice per millisecond on one clock. Writes view.json, and prints the table.",
+        "twice per millisecond on one clock. Writes view.json, and prints the table.\n\n"
+        "With --server janus or aiortc, both watch at that server instead, on this machine: view over WHEP, and\n"
+        "Chromium in a page that has only a video, over WHEP at aiortc, and by answering Janus' offer. Delays,\n"
+        "frames and CPU time are measured in the same way, in one phase without emulated paths, and without root.",
         epilog="examples:\n"
         "  Tools/bench/view --check                      all of it, about 3 minutes\n"
         "  Tools/bench/view --seconds 30 --runs 3        longer phases\n"
         "  Tools/bench/view --loss 1,10 --high 8000      other paths\n"
-        "  Tools/bench/view --server janus               view at a Janus instead, about 40 s\n\n"
+        "  Tools/bench/view --server janus --check       both at a Janus instead, about 1 minute\n"
+        "  Tools/bench/view --server aiortc --scene full both at a server by aiortc\n\n"
         "exit codes: 0 done; 1 a limit is missed (--check); 64 usage; 69 something that is needed is missing;\n"
         "70 a measurement failed twice; 77 not root: nothing was measured.")
     parser.add_argument("--scene", choices=SCENES, default="scroll", help="what is shared (scroll)")
@@ -68,9 +74,9 @@ def parse(arguments):
                         help="an option of screenrelay share, for example --share=--chroma=444; may be repeated")
     parser.add_argument("--size", default="1280x720", metavar="WxH", help="of all screens (1280x720)")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the losses (1)")
-    parser.add_argument("--server", choices=["janus"], default=None,
-                        help="only play a room of this server for --seconds, over WHEP, and report the frames; "
-                        "Tools/setup --bench unpacks it")
+    parser.add_argument("--server", choices=[HOST, "janus", "aiortc"], default=HOST,
+                        help="where both watch (%s): Tools/setup --bench unpacks Janus, and Tools/python installs "
+                        "aiortc; --loss, --low, --high, --queue, --rtt and --seed have no effect there" % HOST)
     parser.add_argument("--out", default="view-bench", metavar="DIR", help="where to write (view-bench)")
     parser.add_argument("--check", action="store_true", help="exit with 1 where a limit is missed, and print which")
     parser.add_argument("--programs", default=None, metavar="DIR",

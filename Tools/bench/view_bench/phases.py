@@ -17,3 +17,10 @@ def course(options):
               link(options.high), link(options.low, " meanwhile" if options.low == options.high else ""),
               link(options.high, " again")]
     return Course("view", "view beside Chromium", "motion", options.scene, phases, 2, 0, phases[0], options.bit_rate)
+
+
+def at_server(options, title):
+    """One phase at a server of others, where nothing is between it and the viewers."""
+    phase = Phase("at %s" % title, options.seconds, settings(), settings())
+    return Course("view", "view beside Chromium at %s" % title, "motion", options.scene, [phase], 2, 0, phase,
+                  options.bit_rate)

@@ -2,17 +2,23 @@
 
 import json
 import os
+import statistics
 import time
 
 from capture_bench.report import processor, table
 
+from .options import HOST
+
 NAMES = {"view": "view", "chromium": "Chromium"}
 NOTE = ("Paint to shown: from the X server's painting until the framebuffer of the viewer's X server shows it, from 2 "
-        "s after the phase's start. Own figure: what the page's line says, and view's reports with the page's median "
-        "over 3 s; view leaves out the network's shortest time in one direction (%g ms here), the wait for the capture "
-        "and the drawing. Freezes: gaps of more than 200 ms between two new frames. CPU time is of the viewer and all "
-        "that it has started, and of its X server; memory is their proportional set size at the end of the phase, "
-        "without the X server's, in MB of 10^6 bytes.")
+        "s after the phase's start. %s Freezes: gaps of more than 200 ms between two new frames. CPU time is of the "
+        "viewer and all that it has started, and of its X server; memory is their proportional set size at the end of "
+        "the phase, without the X server's, in MB of 10^6 bytes.")
+#: At the host, with the shortest time in one direction, and at a server of others.
+OWN = ("Own figure: what the page's line says, and view's reports with the page's median over 3 s; view leaves out the "
+       "network's shortest time in one direction (%g ms here), the wait for the capture and the drawing.")
+OTHERS = ("Chromium plays it in a page that asks for no smaller jitter buffer and has no figure of its own; view's goes "
+          "by the server's sender reports.")
 
 
 def _number(figures, key, digits):
@@ -44,16 +50,20 @@ def lines(summary):
     return table(["phase", "viewer", *(name for name, _ in COLUMNS)], rows)
 
 
+def notes(options, summary):
+    """What the columns mean, and how busy the machine was."""
+    if options.server == HOST:
+        return [NOTE % (OWN % (options.round_trip / 2)), "", summary.host_line()]
+    busy = statistics.median(run["busy"] for run in summary.runs)
+    return [NOTE % OTHERS, "", "This machine was %.0f %% busy." % (100 * busy)]
+
+
 def write(options, summary, checks, failures):
     document = {
         "date": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "processors": os.cpu_count(), "processor": processor(),
         "options": vars(options), "failures": failures,
         "medians": [dict(figures, viewer=kind, phase=phase) for kind, phase, figures in summary.rows()],
         "runs": summary.runs, "limits": [vars(one) for one in checks]}
-    keep(options, document)
-
-
-def keep(options, document):
     os.makedirs(options.out, exist_ok=True)
     with open(os.path.join(options.out, "view.json"), "w") as file:
         json.dump(document, file, indent=1)

@@ -8,7 +8,7 @@ import threading
 import time
 
 from capture_bench.display import Display
-from capture_bench.processes import Process, now_ns, wait_until
+from capture_bench.processes import Failure, Process, now_ns, wait_until
 from latency_bench import framebuffer, place
 from network_bench.devtools import Browser
 
@@ -134,3 +134,18 @@ class Chromium(Viewer):
         if self.browser:
             self.browser.close()
         self.display.close()
+
+
+class PlainChromium(Chromium):
+    """Chromium with page.py's page, which says nothing of the delay."""
+
+    PLAYS = "document.querySelector('#video')?.videoWidth > 0"
+
+    def wait_until_playing(self):
+        try:
+            super().wait_until_playing()
+        except Failure as problem:
+            raise Failure("%s; its title is '%s'" % (problem, self.page.evaluate("document.title")))
+
+    def take(self):
+        pass

@@ -48,24 +48,57 @@ def join(door, offer):
     return own.replace("a=setup:actpass", "a=setup:active")
 
 
+def offer(words):
+    """Gives the door and the number of a new viewer, and what the room offers to it."""
+    door = Door(*words)
+    handle, sdp = door.subscribe()
+    return door, handle, sdp
+
+
+def accept(door, handle, text):
+    """Gives Janus a viewer's answer. It is sent no candidates: a browser hides its addresses, and Janus sees them."""
+    lines = [line for line in text.splitlines() if not line.startswith(("a=candidate:", "a=end-of-candidates"))]
+    door.start(handle, "\r\n".join(lines) + "\r\n", True)
+
+
 class Handler(http.server.BaseHTTPRequestHandler):
     doors = queue.Queue()
+    #: Doors of viewers that have Janus' offer and haven't answered, by the path of the answer.
+    waiting = {}
+    words = ()
 
     def do_POST(self):
-        offer = self.rfile.read(int(self.headers["Content-Length"])).decode()
-        door = self.doors.get()
+        text = self.rfile.read(int(self.headers["Content-Length"])).decode()
         try:
-            status, text = 201, join(door, offer)
+            status, body, more = self._reply(text)
         except (Refused, OSError) as problem:
-            status, text = 502, str(problem)
-        finally:
-            self.doors.put(door)
-        body = text.encode()
+            status, body, more = 502, str(problem), {"Content-Type": "text/plain"}
+        body = body.encode()
         self.send_response(status)
-        self.send_header("Content-Type", "application/sdp" if status == 201 else "text/plain")
-        self.send_header("Content-Length", str(len(body)))
+        for name, value in {**more, "Content-Length": str(len(body))}.items():
+            self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
+
+    def _reply(self, text):
+        """Gives the status, the body and the headers."""
+        description = {"Content-Type": "application/sdp"}
+        if self.path == "/offer":
+            door, handle, sdp = offer(self.words)
+            path = "/answer/%d" % handle
+            self.waiting[path] = door, handle
+            return 201, sdp, {**description, "Location": path}
+        if self.path in self.waiting:
+            door, handle = self.waiting.pop(self.path)
+            accept(door, handle, text)
+            # Its session is kept alive like the others.
+            self.doors.put(door)
+            return 200, "", {}
+        door = self.doors.get()
+        try:
+            return 201, join(door, text), description
+        finally:
+            self.doors.put(door)
 
     def log_message(self, *_):
         pass
@@ -80,7 +113,7 @@ def keep(doors):
     """Shows Janus that all sessions are alive."""
     while True:
         time.sleep(1)
-        for _ in range(SESSIONS):
+        for _ in range(doors.qsize()):
             door = doors.get()
             try:
                 door.keep()
@@ -100,6 +133,7 @@ def main():
         time.sleep(PAUSE)
     for door in doors:
         Handler.doors.put(door)
+    Handler.words = words
     threading.Thread(target=keep, args=[Handler.doors], daemon=True).start()
     with Server(("127.0.0.1", 0), Handler) as server:
         print(json.dumps({"event": "ready", "port": server.server_port}), flush=True)
