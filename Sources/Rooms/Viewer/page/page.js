@@ -162,6 +162,9 @@ laser.hidden = true;
 addToBar(laser);
 if (!isFramed) keys.add("l", meetingWords.laser, (event) => !laser.hidden && point(event));
 viewer.addEventListener("_point", point);
+viewer.addEventListener("change", () => {
+  laser.hidden ||= viewer.isOver;
+});
 for (const type of ["_peers", "_pointing"]) {
   viewer.addEventListener(type, ({ detail }) => {
     laser.hidden = isFramed || !detail.pointing;
