@@ -72,7 +72,7 @@ export const messages = {
   /** Over a picture that is no longer current, or instead of one. */
   sourceGone: (message, seconds) =>
     wait([
-      seconds === null ? words.hostSays(message) || words.sourceAbsent : words.sourceGone(seconds, words.hostSays(message)),
+      seconds === null ? sentence(words.hostSays(message)) || words.sourceAbsent : words.sourceGone(seconds, words.hostSays(message)),
     ]),
   /** Over the last picture if no more arrive and the host gives no reason. */
   silent: (seconds) => wait(words.silent(seconds)),
