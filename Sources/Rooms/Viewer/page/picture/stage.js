@@ -76,7 +76,7 @@ export class Stage {
 
   /** Shows the pictures of the stream again, instead of the held one. */
   reveal() {
-    this.#hasPicture = true;
+    this.#setPicture(true);
     this.#held.hidden = true;
   }
 
@@ -147,8 +147,14 @@ export class Stage {
     if (!isStream) video.src = this.#address = URL.createObjectURL(stream);
   }
 
+  /** Until there is a picture, the video, which is black then, stays covered. */
+  #setPicture(hasPicture) {
+    this.#hasPicture = hasPicture;
+    this.#stage.toggleAttribute("data-picture", hasPicture);
+  }
+
   #forget() {
-    this.#hasPicture = false;
+    this.#setPicture(false);
     this.#held.hidden = true;
   }
 
