@@ -22,7 +22,7 @@ enum WindowRounds {
     /// The most memory that all rounds after the first tenth may add, in KiB.
     private static let maxGrowth = 8 * 1024
 
-    /// On an X display of `size`, whose server has this process id. The user closes the window, once it shows a picture.
+    /// On an X display of `size`, whose server has this process id. The user closes the window once it shows a picture.
     static func onX11(_ display: String, _ server: Int32, size: PictureSize, _ setting: Setting) throws {
         prepare(setting)
         let client = try DisplayClient(display)
@@ -177,7 +177,7 @@ private final class WindowedViewer: Sendable {
 private struct Holdings: CustomStringConvertible {
     let descriptors: Int
     let threads: Int
-    /// Mappings of memory that may be shared with other programs: files without a name, POSIX's and System V's segments.
+    /// Mappings of memory that may be shared: files without a name, POSIX's and System V's segments.
     let segments: Int
     /// Those of them that are images of windows.
     let images: Int
