@@ -69,7 +69,7 @@ let package = Package(
             name: "ScreenRelayTestTools",
             targets: [
                 "BrowserDriver", "Processes", "CommandLine", "CaptureLink", "LinkTransport", "SecureTransport",
-                "ByteCoding", "Clocks", "MediaTypes", "RTP", "SDP", "STUN", "Threading",
+                "ByteCoding", "Clocks", "MediaTypes", "PictureTimeline", "RTP", "SDP", "STUN", "Threading",
             ]),
         .library(name: "CSRTP", targets: ["CSRTP"]),
         .executable(name: "screenrelay-scene", targets: ["screenrelay-scene"]),
@@ -377,8 +377,10 @@ let package = Package(
             "Programs", "screenrelay-sound",
             ["CLinux", "CommandLine", "HostConnection", "LinkTransport", "AudioCapture", "Threading"]),
 
-        // TestTools: a scene to share and a real browser to see it with. Three programs, as scripts use them apart:
-        // benchmarks start the scene without a browser, and Tools/quickstart checks the page without screenshots.
+        // TestTools: a scene to share, a real browser to see it with, and what many viewers see. Three programs, as
+        // scripts use them apart: benchmarks start the scene without a browser, and Tools/quickstart checks the page
+        // without screenshots.
+        pure("TestTools", "PictureTimeline", ["MediaTypes"]),
         shell("TestTools", "TestScene", ["CXCB"]),
         shell("TestTools", "BrowserDriver", ["CLinux", "Processes"]),
         program("TestTools", "screenrelay-scene", ["TestScene", "CommandLine"]),
@@ -516,6 +518,7 @@ let package = Package(
                 "LinkTransport", "AudioCoding", "Opus", "Processes", "Threading", "H264", "MediaTypes", "TestSupport",
             ]),
         tests("ProcessesTests", ["Processes", "BrowserDriver", "TestScene", "MediaTypes", "TestSupport"]),
+        tests("PictureTimelineTests", ["PictureTimeline", "MediaTypes", "TestSupport"]),
         tests("RoomsTests", ["Rooms", "MediaTypes", "TestSupport"]),
         tests("SocketIORoomsTests", ["SocketIORooms", "Rooms", "TestSupport"]),
         tests("PageBundlingTests", ["PageBundling"]),

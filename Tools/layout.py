@@ -24,6 +24,7 @@ PURE = {
     "Rooms", "SocketIORooms", "PageBundling",
     "RTMP",
     "OutputLife", "OutputSettings", "RTSP",
+    "PictureTimeline",
 }
 # LockOrder is Mutex of Synchronization, with a check in debug builds.
 STANDARD = {"Swift", "Synchronization", "LockOrder"}

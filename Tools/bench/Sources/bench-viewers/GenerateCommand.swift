@@ -2,6 +2,7 @@ import CBench
 import Clocks
 import CommandLine
 import MediaTypes
+import PictureTimeline
 import Threading
 
 /// `bench-viewers generate`: many viewers in one thread.

@@ -2,6 +2,7 @@ import CBench
 import Clocks
 import CommandLine
 import MediaTypes
+import PictureTimeline
 import Threading
 
 /// `bench-viewers stream`: many players or pages whose video comes over TCP, in one thread.

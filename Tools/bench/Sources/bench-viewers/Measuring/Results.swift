@@ -1,6 +1,7 @@
 import ByteCoding
 import CommandLine
 import MediaTypes
+import PictureTimeline
 
 /// What was measured.
 struct Results {
@@ -17,6 +18,8 @@ struct Results {
     var odd: [OddViewer] = []
 
     private var joined: [any Watcher] { viewers.filter { $0.firstPicture != nil } }
+    /// Those whose pictures can be compared with others'.
+    private var placed: [any Watcher] { joined.filter { $0.isPlaced } }
     private var counted: [PictureTable.Picture] { pictures.filter(\.isCounted) }
 
     /// The first failure and the number of viewers that failed.
@@ -26,10 +29,10 @@ struct Results {
         return (failed.count, reason ?? (failed.isEmpty ? nil : "no picture in time"))
     }
 
-    /// The share of whole pictures in percent: of all viewers together, and of the one with the fewest.
+    /// The share of whole pictures in percent: of all placed viewers together, and of the one with the fewest.
     private var wholeShare: (total: Double, worst: Double) {
         let expected = counted.count
-        let counts = joined.map { $0.wholePictures }
+        let counts = placed.map { $0.wholePictures }
         guard expected > 0, let least = counts.min() else { return (0, 0) }
         return (
             100 * Double(counts.reduce(0, +)) / Double(expected * counts.count), 100 * Double(least) / Double(expected)
@@ -60,6 +63,7 @@ struct Results {
         fields.add("ramp_s", rampSeconds)
         fields.add("seconds", seconds)
         fields.add("pictures", counted.count)
+        fields.add("unplaced", joined.count - placed.count)
         fields.add("pictures_of_one", viewers.count > 1 ? counted.count(where: { $0.whole <= 1 }) : 0)
         fields.add("whole_percent", share.total)
         fields.add("whole_percent_worst", share.worst)
@@ -81,6 +85,9 @@ struct Results {
         if !plan.path.text.isEmpty { table.add(["path", plan.path.text]) }
         if let first = failures.first { table.add(["failed", "\(failures.count): \(first)"], limit: 200) }
         table.add(["pictures", "\(counted.count) in \(number(seconds)) s"])
+        if placed.count < joined.count {
+            table.add(["not compared", "\(joined.count - placed.count): they have got other pictures than the rest"])
+        }
         let all = counters.wholePictures
         table.add(["whole", "\(number(share.total)) %, the worst viewer \(number(share.worst)) %, \(all) in all"])
         let rate = Double(counters.packets) / seconds

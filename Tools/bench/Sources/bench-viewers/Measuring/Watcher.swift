@@ -8,6 +8,8 @@ protocol Watcher: AnyObject {
     var firstPicture: MonotonicTime? { get }
     /// Why it is over; nil while it isn't.
     var failure: String? { get }
+    /// Whether it is known which of its pictures are the same as other viewers'.
+    var isPlaced: Bool { get }
     /// Whole pictures among those that count.
     var wholePictures: Int { get }
 }

@@ -1,4 +1,5 @@
 import MediaTypes
+import PictureTimeline
 import RTP
 import SecureTransport
 
@@ -7,16 +8,14 @@ import SecureTransport
 final class RTSPPlayer: StreamViewer {
     private static let reportInterval = Interval.seconds(5)
     private static let (mediaChannel, reportChannel): (UInt8, UInt8) = (0, 1)
-    /// A host that starts a player again repeats the frames since its last key frame, a tick or a millisecond apart.
-    private static let longestRepeatStep: UInt32 = 2 * 90
 
     private let ssrc = SSRC(SecureRandom.uint32())
     private var stream: ReceivedStream?
     private var statistics = ReceptionStatistics(.video)
     private var nextReport = MonotonicTime.zero
-    /// The timestamp of the last whole picture.
-    private var lastTimestamp: UInt32?
-    private var timeline = Timeline()
+    private var timeline = ViewerTimeline()
+
+    override var isPlaced: Bool { timeline.offset != nil }
 
     /// `$`, the channel, the length in two bytes, the packet.
     override func handle(_ bytes: UnsafeRawBufferPointer, now: MonotonicTime) throws(BenchFailure) -> Int {
@@ -41,7 +40,10 @@ final class RTSPPlayer: StreamViewer {
         counters.packets += 1
         counters.bytes += bytes.count
         let number = bytes.rtpSequenceNumber
-        if stream?.source != bytes.rtpSource { stream = ReceivedStream(source: bytes.rtpSource, first: number) }
+        if stream?.source != bytes.rtpSource {
+            stream = ReceivedStream(source: bytes.rtpSource, first: number)
+            timeline = ViewerTimeline()
+        }
         statistics.note(
             RTPPacketHeader(
                 marker: bytes.rtpMarker, payloadType: PayloadType(bytes.rtpPayloadType),
@@ -52,11 +54,8 @@ final class RTSPPlayer: StreamViewer {
             number, timestamp: bytes.rtpTimestamp, isMarked: bytes.rtpMarker, arrival: now, now: now)
         if isNew == false { counters.duplicates += 1 }
         for picture in stream?.whole ?? [] {
-            let step = lastTimestamp.map { picture.timestamp &- $0 }
-            lastTimestamp = picture.timestamp
-            if let step, step <= Self.longestRepeatStep { continue }
-            timeline.align(with: picture, of: ObjectIdentifier(self), in: table)
-            notePicture(at: timeline.offset.map { picture.timestamp &+ $0 }, now: now)
+            timeline.notePacket(of: picture.timestamp, in: table)
+            notePicture(counts: timeline.noteWhole(picture.timestamp, at: now, in: table), now: now)
         }
         stream?.whole.removeAll(keepingCapacity: true)
     }

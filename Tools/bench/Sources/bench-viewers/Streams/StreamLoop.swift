@@ -1,4 +1,5 @@
 import MediaTypes
+import PictureTimeline
 
 /// The loop of viewers whose video comes over TCP.
 final class StreamLoop: WatcherLoop<StreamConnection> {

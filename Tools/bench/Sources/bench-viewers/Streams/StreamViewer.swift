@@ -1,5 +1,6 @@
 import Glibc
 import MediaTypes
+import PictureTimeline
 
 /// One viewer whose video comes over a connection; subclasses read its bytes.
 ///
@@ -33,11 +34,12 @@ class StreamViewer: Watcher {
     /// Does what is due. Called every 10 ms.
     func advance(now: MonotonicTime) {}
 
-    /// Notes a whole picture at this tick of the common timeline; nil if the tick isn't known yet.
-    final func notePicture(at tick: UInt32?, now: MonotonicTime) {
+    var isPlaced: Bool { true }
+
+    /// Notes a whole picture; `counts` says whether it is one of those that count.
+    final func notePicture(counts: Bool, now: MonotonicTime) {
         if firstPicture == nil { firstPicture = now }
-        guard let tick else { return }
-        if table.noteWhole(table.place(of: tick), at: now) { wholePictures += 1 }
+        if counts { wholePictures += 1 }
     }
 
     /// Sends bytes that the kernel has room for: those of viewers are few.

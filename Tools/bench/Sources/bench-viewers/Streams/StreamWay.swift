@@ -1,3 +1,5 @@
+import PictureTimeline
+
 /// How video comes over TCP.
 enum StreamWay: String, CaseIterable, Sendable {
     case rtsp, websocket

@@ -1,4 +1,5 @@
 import MediaTypes
+import PictureTimeline
 
 /// A page that gets pictures over its WebSocket, one in each binary message, and confirms them (`Protocol/rooms.md`).
 final class WebSocketViewer: StreamViewer {
@@ -68,7 +69,9 @@ final class WebSocketViewer: StreamViewer {
         // The low half of the capture time, in microseconds, is the same for all viewers, and unique for an hour.
         let tick = bytes.uint32(at: 12)
         // A capture may be coded twice, the second time as a key frame. It is one picture.
-        if tick != lastTick { notePicture(at: tick, now: now) }
+        if tick != lastTick {
+            notePicture(counts: table.noteWhole(table.place(of: tick), at: now), now: now)
+        }
         lastTick = tick
         confirm(now: now)
     }

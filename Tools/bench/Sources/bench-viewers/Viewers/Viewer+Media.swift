@@ -1,4 +1,5 @@
 import MediaTypes
+import PictureTimeline
 import RTP
 import SecureTransport
 
@@ -20,7 +21,7 @@ extension Viewer {
         if stream?.source != bytes.rtpSource {
             stream = ReceivedStream(source: bytes.rtpSource, first: number)
             statistics = ReceptionStatistics(.video)
-            latestPicture = nil
+            timeline = ViewerTimeline()
         }
         let header = RTPPacketHeader(
             marker: bytes.rtpMarker, payloadType: PayloadType(bytes.rtpPayloadType),
@@ -53,8 +54,7 @@ extension Viewer {
         let isNew = stream?.receive(
             number, timestamp: timestamp, isMarked: bytes.rtpMarker, arrival: arrival, now: now)
         if isNew == false { counters.duplicates += 1 }
-        // The picture counts from its first packet on, whether it becomes whole or not.
-        if latestPicture?.timestamp != timestamp { lookUp(timestamp) }
+        if !isOdd { timeline.notePacket(of: timestamp, in: surroundings.table) }
         collectPictures()
     }
 
@@ -66,17 +66,10 @@ extension Viewer {
             guard let picture = stream?.whole[index] else { return }
             counters.wholePictures += 1
             noteFirstPicture(at: picture.arrival)
-            if !isOdd { timeline.align(with: picture, of: ObjectIdentifier(self), in: surroundings.table) }
-            if latestPicture?.timestamp != picture.timestamp { lookUp(picture.timestamp) }
-            guard let place = latestPicture?.place, timeline.offset != nil else { continue }
-            if surroundings.table.noteWhole(place, at: picture.arrival) { wholePictures += 1 }
+            if !isOdd, timeline.noteWhole(picture.timestamp, at: picture.arrival, in: surroundings.table) {
+                wholePictures += 1
+            }
         }
-    }
-
-    /// Finds the picture with this timestamp among all viewers' pictures.
-    private func lookUp(_ timestamp: UInt32) {
-        guard let offset = timeline.offset else { return }
-        latestPicture = (timestamp, surroundings.table.place(of: timestamp &+ offset))
     }
 
     // MARK: The host's reports

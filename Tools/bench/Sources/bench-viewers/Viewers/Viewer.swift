@@ -1,6 +1,7 @@
 import CBench
 import Glibc
 import MediaTypes
+import PictureTimeline
 import RTP
 import SDP
 import STUN
@@ -62,9 +63,7 @@ final class Viewer {
     var stream: ReceivedStream?
     var statistics = ReceptionStatistics(.video)
     var arrivals = ArrivalLog()
-    var timeline = Timeline()
-    /// The last timestamp that was looked up, and the place of its picture.
-    var latestPicture: (timestamp: UInt32, place: Int)?
+    var timeline = ViewerTimeline()
     var nextReport = MonotonicTime.zero
     var nextKeyFrameRequest = MonotonicTime.zero
     /// The broken pictures after which a key frame was requested.
@@ -97,6 +96,7 @@ final class Viewer {
         if descriptor >= 0 { Glibc.close(descriptor) }
     }
 
+    var isPlaced: Bool { timeline.offset != nil }
     /// Whether it watches, or never will.
     var isSettled: Bool { firstPicture != nil || phase == .over }
     /// Whether something is due in less than 100 ms.
