@@ -80,7 +80,7 @@ def phase(crowd, host, work):
             "half_open": max(one['sessions{state="connecting"}'] for one in samples),
             "delay_ms": result["spread_ms"]["p95"],
             **{key: result[key] for key in ("whole_percent", "whole_percent_worst", "failed", "pictures",
-                                            "cpu_percent", "drops")}}, found
+                                            "unplaced", "cpu_percent", "drops")}}, found
 
 
 def measure(bench, name):

@@ -33,6 +33,7 @@ def checks(name, phases, found):
         at_most("viewers at the low-rate rendition, during", during["low_rate"], 0, ""),
         at_most("viewers at the low-rate rendition, after", after["low_rate"], 0, ""),
         at_most("datagrams that bench-viewers had no room for", sum(one["drops"] for one in phases.values()), 0, ""),
+        at_most("viewers that aren't compared", sum(one["unplaced"] for one in phases.values()), 0, ""),
         at_most("viewers whose session failed", after["failed"], 0, ""),
         at_least("whole pictures after", after["whole_percent"], before["whole_percent"] - WHOLE_LOSS, "%"),
         at_most("delay of the last viewer after", after["delay_ms"],

@@ -1,0 +1,137 @@
+"""One measurement for each number of viewers."""
+
+import os
+import shutil
+
+from capture_bench.bench import REPOSITORY, build
+from capture_bench.outcome import say
+from capture_bench.processes import Failure, Missing
+
+from publish_bench import client, janus
+
+from . import paths, shards, streams
+from .beside import Janus
+from .generator import Program
+from .host import Host
+from .options import PROGRAMS
+from .recording import record
+
+#: Seconds between the last join and the measurement, and those that the rest of a step may take.
+WARM, START = 3, 60
+
+
+def tell(text):
+    say("viewers", text)
+
+
+class Bench:
+    def __init__(self, options, folder):
+        self.options, self.folder, self.count = options, folder, 0
+        if not shutil.which("taskset"):
+            raise Missing("taskset is missing; it is in the package util-linux")
+        for core in (options.host_core, options.core):
+            if core not in os.sched_getaffinity(0):
+                raise Missing("processor %d can't be used" % core)
+        problem = options.janus and (client.missing() or janus.missing())
+        if problem:
+            raise Missing(problem)
+        self.programs = options.programs or build(
+            tell, PROGRAMS, os.path.join(REPOSITORY, "Tools", "bench"),
+            os.path.join(REPOSITORY, ".build", "viewers-bench"))
+        for name in PROGRAMS:
+            if not os.access(self.program(name), os.X_OK):
+                raise Missing("--programs %s: there is no %s" % (self.programs, name))
+        self.recording = options.recording or record(self.program, options, self.new_folder())
+        # Only the host, and what stands in for it, runs on its processor; they choose it themselves.
+        os.sched_setaffinity(0, {options.core})
+
+    def program(self, name):
+        return os.path.join(os.path.abspath(self.programs), name)
+
+    def new_folder(self):
+        """Its path is short, because a Unix socket's path is short by law (108 bytes)."""
+        self.count += 1
+        folder = os.path.join(self.folder, "%d" % self.count)
+        os.makedirs(folder)
+        return folder
+
+    def generate(self, link, viewers, seconds, folder, emulated=()):
+        """Viewers that are measured for so long; None measures the phases that the program's `mark` begins and ends."""
+        options = self.options
+        if options.by == "whep":
+            words = ["generate", "--feedback", options.feedback] + ["--no-offer"] * options.no_offer
+        else:
+            words = streams.words(options.by)
+        words += ["--viewers", str(viewers), "--join-rate", str(options.join_rate), "--warm", "%ds" % WARM,
+                  "--core", str(options.core)]
+        words += ["--phases"] if seconds is None else ["--seconds", "%gs" % seconds]
+        words += ["--path=" + path for path in emulated]
+        return Program(self.program("bench-viewers"), words + [link], folder)
+
+    def measure(self, viewers, threads=None):
+        """A row: a host of its own, so that its memory is that of these viewers."""
+        folder = self.new_folder()
+        more = shards.environment(threads, folder) if threads else {}
+        host = Host(self.program, self.recording, self.options, folder, self.options.host_core, more=more)
+        result = self.watch(host, viewers, folder)
+        return {**result, **(self.floor(viewers, result, folder) if self.options.by == "whep" else {})}
+
+    def measure_janus(self, viewers):
+        """The same row, but of Janus instead of the host, and without the floor."""
+        folder = self.new_folder()
+        return self.watch(Janus(self.program, self.recording, self.options, folder), viewers, folder)
+
+    def watch(self, host, viewers, folder):
+        """What the viewers got, and what they cost; `host` is closed."""
+        options = self.options
+        limit = START + viewers / options.join_rate + options.seconds
+        try:
+            self.watch_once(host, folder)
+            memory = host.memory()
+            with self.generate(host.link, viewers, options.seconds, folder, options.paths) as crowd:
+                crowd.wait_for("measuring", limit)
+                renditions = paths.Renditions(host, options.paths, viewers) if options.paths else None
+                before, media_before = host.threads(), host.media_threads()
+                crowd.wait_for("measured", options.seconds + 30)
+                after, media, grown = host.threads(), host.media_threads(), host.memory() - memory
+                found = renditions.finish() if renditions else []
+                result = crowd.wait_for("result", 30)
+            host.require_running()
+        finally:
+            host.close()
+        if not result["packets"] or not result["joined"]:
+            raise Failure("the viewers got nothing: %s" % result.get("failure"))
+        threads = {name: time - before.get(name, 0) for name, time in after.items()}
+        joined = sum(one["joined"] for one in [result, *result["odd"]])
+        return {**result, "renditions": found, "threads_ns": threads, "memory_kib": grown / joined,
+                "media_ns": [time - media_before.get(number, 0) for number, time in media.items()],
+                **self.cost(threads, result)}
+
+    def watch_once(self, host, folder):
+        """The first viewer of a host waits for the replay as well."""
+        with self.generate(host.link, 1, 1, folder) as first:
+            if first.wait_for("result", START)["joined"] != 1:
+                raise Failure("the first viewer got no picture")
+
+    def cost(self, threads, result):
+        """The host's CPU time: percent of a processor, and microseconds for each packet."""
+        senders = streams.THREADS.get(self.options.by, ["media"])
+        used = {"host": sum(threads.values()), "media": sum(threads.get(name, 0) for name in senders)}
+        packets = sum(one["packets"] + one["path_drops"] for one in [result, *result["odd"]])
+        return {key: value for name, time in used.items() for key, value in (
+            (name + "_percent", time / 1e7 / result["seconds"]), (name + "_us", time / 1e3 / packets))}
+
+    def floor(self, viewers, result, folder):
+        """The least that these packets can cost on this machine."""
+        size = round(result["bytes"] / result["packets"])
+        pictures = result["pictures"] * result["joined"]
+        media = result["packets"] - result["retransmissions"] - result["paddings"]
+        train = min(40, max(1, media / pictures)) if pictures else 2.6
+        words = ["floor", "--viewers", str(viewers), "--size", str(min(1472, max(64, size))), "--packets-per-picture",
+                 "%.2f" % train, "--seconds", "1s", "--core", str(self.options.core), "--sender-core",
+                 str(self.options.host_core)]
+        with Program(self.program("bench-viewers"), words, folder) as program:
+            found = program.wait_for("floor", START)
+        return {"packet_bytes": size, "packets_per_picture": train,
+                **{"floor_" + key: found[key] for key in ("encryption_us", "sendto_us", "segmented_us",
+                                                          "dropped_percent")}}
