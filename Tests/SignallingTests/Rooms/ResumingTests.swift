@@ -189,7 +189,7 @@ struct ResumingTests {
         let visit = try watch(client)
         try breakOff(client)
         try waitUntilEmpty(server.server)
-        #expect(isClosed(server.media))
+        try eventually("its session to be closed") { isClosed(server.media) }
         let late = try WebSocketClient(port: server.port)
         #expect(try join(late, "desk,secret", resuming(visit)).watching == nil)
     }
@@ -201,7 +201,7 @@ struct ResumingTests {
         _ = try watch(client)
         try client.send("", opcode: 8)
         try waitUntilEmpty(server.server)
-        #expect(isClosed(server.media))
+        try eventually("its session to be closed") { isClosed(server.media) }
         let idle = try WebSocketClient(port: server.port)
         _ = try join(idle)
         try breakOff(idle)
