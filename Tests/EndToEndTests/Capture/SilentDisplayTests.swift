@@ -15,7 +15,9 @@ extension EndToEnd {
         func captured(words: [String]) throws {
             let server = try RawServer()
             let name = server.displayName
-            let run = try CommandLineRun(["screenrelay"] + words + ["--display", name])
+            let folder = try TemporaryFolder()
+            let link = words.first == "capture" ? ["--link", "unix:" + folder.file("link.sock")] : []
+            let run = try CommandLineRun(["screenrelay"] + words + link + ["--display", name])
             #expect(run.status == .exited(69), "\(run.errorOutput)")
             let line = "--display \(name): display '\(name)' \(Self.silence)"
             #expect(run.errorOutput.split(separator: "\n").count { $0.contains(line) } == 1, "\(run.errorOutput)")
