@@ -34,3 +34,8 @@ public enum MediaFileError: Error, Equatable, Sendable, CustomStringConvertible 
         }
     }
 }
+
+/// Throws the error for `code`, unless it means success.
+func check(_ code: Int32) throws(MediaFileError) {
+    if code < 0 { throw MediaFileError(code) }
+}

@@ -295,8 +295,3 @@ struct OpenedMedia {
         return String(cString: name)
     }
 }
-
-/// Throws the error for `code`, unless it means success.
-func check(_ code: Int32) throws(MediaFileError) {
-    if code < 0 { throw MediaFileError(code) }
-}

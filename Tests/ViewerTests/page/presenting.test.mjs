@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import "./fakes/browser.mjs";
-import { byPreference, Publication } from "../../../Sources/Rooms/Viewer/page/present/publication.js";
+import { byPreference, credentials, Publication } from "../../../Sources/Rooms/Viewer/page/present/publication.js";
 import { leaveMark, takeMark } from "../../../Sources/Rooms/Viewer/page/present/mark.js";
 import {
-  cameraBits, credentials, lackOf, reason, screenWishes,
+  cameraBits, lackOf, reason, screenWishes,
 } from "../../../Sources/Rooms/Viewer/page/present/presenting.js";
 import { presentWords } from "../../../Sources/Rooms/Viewer/page/present/presentwords.js";
 import { isPresented, titleOf } from "../../../Sources/Rooms/Viewer/page/meeting/meetingwords.js";

@@ -1,7 +1,7 @@
 // Publishes the user's screen and camera, each as a track of the room.
 
 import { leaveMark, takeMark } from "./mark.js";
-import { Publication } from "./publication.js";
+import { credentials, Publication } from "./publication.js";
 import { PresentView } from "./presentview.js";
 
 const KINDS = ["screen", "camera"];
@@ -38,15 +38,6 @@ export function screenWishes(isMoving) {
 /** Returns the maximum bit rate of a camera from which this size and frame rate are asked. */
 export function cameraBits({ width, height, frameRate }) {
   return Math.min(SCREEN_BITS, Math.max(LEAST_BITS, Math.round(width * height * frameRate * BITS_PER_PIXEL)));
-}
-
-/** Returns the headers of a WHIP request of this page (`Protocol/http.md`). */
-export function credentials({ link, introduction, visit }) {
-  const token = link.room.slice(link.name.length + 1).split(",", 1)[0];
-  const headers = { "X-Visit": visit };
-  if (token) headers.Authorization = `Bearer ${token}`;
-  if (introduction.password !== undefined) headers["X-Room-Password"] = encodeURIComponent(introduction.password);
-  return headers;
 }
 
 /** The shares of this page, at most one of each kind. They outlive the WebSocket, and are sent again after a failure. */

@@ -3,6 +3,15 @@
 const DISCONNECTED_TIMEOUT = 5000;
 const END_TIMEOUT = 1000;
 
+/** Returns the headers of a WHIP request of this page (`Protocol/http.md`). */
+export function credentials({ link, introduction, visit }) {
+  const token = link.room.slice(link.name.length + 1).split(",", 1)[0];
+  const headers = { "X-Visit": visit };
+  if (token) headers.Authorization = `Bearer ${token}`;
+  if (introduction.password !== undefined) headers["X-Room-Password"] = encodeURIComponent(introduction.password);
+  return headers;
+}
+
 /**
  * One WHIP session. It ends once, and doesn't recover from a failure: to send again, create a new one.
  *
