@@ -63,15 +63,6 @@ struct DecodedSourceTests {
         folder = try TemporaryFolder()
     }
 
-    /// Lines that were logged.
-    private final class Lines: Sendable {
-        let all = Mutex<[String]>([])
-
-        func contain(_ text: String) -> Bool { all.withLock { $0.contains { $0.contains(text) } } }
-
-        var log: EventLog { EventLog { [self] _, line in all.withLock { $0.append(line) } } }
-    }
-
     /// The peak signal-to-noise ratio in dB; 0 if the sizes differ.
     private func likeness(_ one: [UInt8], _ other: [UInt8]) -> Double {
         guard one.count == other.count else { return 0 }
@@ -92,7 +83,7 @@ struct DecodedSourceTests {
         let all = try FFmpeg.decode(path, to: recipe.reference).bytes
         let last = Array(all.suffix(160 * 120 * 3 / 2))
         let reader = host.firstTrack.subscribe {}
-        let lines = Lines()
+        let lines = LoggedLines()
         let pull = try Pull(try PullAddress("file:\(path)"), into: host.firstTrack, log: lines.log)
         let decoder = try H264Decoder()
         try eventually("the last picture") {
@@ -120,7 +111,7 @@ struct DecodedSourceTests {
         let last = Array(all.suffix(160 * 120 * 3 / 2))
         _ = try folder.write("a.mkv", try Self.withoutUsability(try fileBytes(path)))
         let reader = host.firstTrack.subscribe {}
-        let lines = Lines()
+        let lines = LoggedLines()
         let pull = try Pull(try PullAddress("file:\(path)"), into: host.firstTrack, log: lines.log)
         defer { pull.stop() }
         var decoder = try H264Decoder()
@@ -195,7 +186,7 @@ struct DecodedSourceTests {
         let last = Array(all.suffix(160 * 120 * 3 / 2))
         try #require(last.count == 160 * 120 * 3 / 2, "FFmpeg has made no file with a rotation")
         let reader = host.firstTrack.subscribe {}
-        let lines = Lines()
+        let lines = LoggedLines()
         let pull = try Pull(try PullAddress("file:\(path)"), into: host.firstTrack, log: lines.log)
         defer { pull.stop() }
         let decoder = try H264Decoder()
@@ -206,7 +197,7 @@ struct DecodedSourceTests {
         }
         let shown = degrees == 180 ? size : PictureSize(width: 120, height: 160)
         #expect(decoder.lastPictureSize == shown)
-        #expect(lines.contain("sends H.264 of \(shown) with B-frames, turned by "), "\(lines.all.withLock { $0 })")
+        #expect(lines.contain("sends H.264 of \(shown) with B-frames, turned by "), "\(lines.all)")
     }
 
     @Test("of a server play while it sends, and again when it is back")
@@ -233,7 +224,7 @@ struct DecodedSourceTests {
         settings.timeouts.connecting = .seconds(20)
         settings.timeouts.reading = .seconds(5)
         let reader = host.firstTrack.subscribe {}
-        let lines = Lines()
+        let lines = LoggedLines()
         let address = try PullAddress("srt://127.0.0.1:\(port)")
         let pull = try Pull(address, into: host.firstTrack, settings: settings, log: lines.log)
         defer { pull.stop() }

@@ -5,6 +5,7 @@ import Recording
 import RecordingFiles
 import TestSupport
 import Testing
+import Threading
 
 /// Where recording stops before its end.
 extension RecordingQueueTests {
@@ -66,5 +67,36 @@ extension RecordingQueueTests {
         #expect(queue.counters.fileBytes == UInt64(bytes.count))
         let words = queue.failure?.description ?? ""
         #expect(words.contains("full") && words.contains(path) && !words.contains("\n"))
+    }
+
+    @Test("a disk that hangs doesn't hold up the end: it is said how much is missing", .timeLimit(.minutes(5)))
+    func stalled() throws {
+        let file = try StalledFile()
+        defer { file.close() }
+        let queue = try queue(file.path)
+        let messages = try (0..<10).map { try picture($0, size: 100_000) }
+        for message in messages { queue.add(message, at: time(1)) }
+        // Nobody reads from the pipe before this is over.
+        #expect(!queue.close(within: .milliseconds(200)))
+        guard case .stalled(file.path, let missing)? = queue.failure else {
+            Issue.record("\(String(describing: queue.failure))")
+            return
+        }
+        // A pipe has room for 64 KiB, which the queue has not seen arrive.
+        #expect(missing == UInt64(messages.map(\.bytes.count).reduce(0, +)))
+        #expect(queue.failure?.kind == .system)
+        #expect(
+            queue.failure?.description
+                == "the disk does not take '\(file.path)': \(missing) bytes are missing at its end")
+        #expect(!queue.close())
+        #expect(events.all.isEmpty)
+        // It goes on by itself where the disk does.
+        let draining = drain(file)
+        draining?.join()
+        let reading = Reading(received.all)
+        #expect(reading.stream.fault == nil)
+        #expect(reading.stream.hasEnd)
+        // With the end.
+        #expect(reading.items.count == 11)
     }
 }

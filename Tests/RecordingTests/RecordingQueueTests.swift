@@ -20,7 +20,7 @@ struct RecordingQueueTests {
 
     let folder: TemporaryFolder
     let events = Events()
-    private let received = Received()
+    let received = Received()
 
     init() throws {
         folder = try TemporaryFolder()
@@ -45,7 +45,7 @@ struct RecordingQueueTests {
     func time(_ milliseconds: Int) -> MonotonicTime { .zero + .milliseconds(Int64(milliseconds)) }
 
     /// Reads all that comes, on a thread of its own: the writing one is held back no more.
-    private func drain(_ file: StalledFile) -> NamedThread? {
+    func drain(_ file: StalledFile) -> NamedThread? {
         #expect(fcntl(file.reader, F_SETFL, 0) == 0)
         return NamedThread("drain") { [received, reader = file.reader] in received.set(allBytes(reader)) }
     }
@@ -225,37 +225,6 @@ struct RecordingQueueTests {
         #expect(Reading(received.all).items.count == added + 1)
     }
 
-    @Test("a disk that hangs doesn't hold up the end: it is said how much is missing", .timeLimit(.minutes(5)))
-    func stalled() throws {
-        let file = try StalledFile()
-        defer { file.close() }
-        let queue = try queue(file.path)
-        let messages = try (0..<10).map { try picture($0, size: 100_000) }
-        for message in messages { queue.add(message, at: time(1)) }
-        // Nobody reads from the pipe before this is over.
-        #expect(!queue.close(within: .milliseconds(200)))
-        guard case .stalled(file.path, let missing)? = queue.failure else {
-            Issue.record("\(String(describing: queue.failure))")
-            return
-        }
-        // A pipe has room for 64 KiB, which the queue has not seen arrive.
-        #expect(missing == UInt64(messages.map(\.bytes.count).reduce(0, +)))
-        #expect(queue.failure?.kind == .system)
-        #expect(
-            queue.failure?.description
-                == "the disk does not take '\(file.path)': \(missing) bytes are missing at its end")
-        #expect(!queue.close())
-        #expect(events.all.isEmpty)
-        // It goes on by itself where the disk does.
-        let draining = drain(file)
-        draining?.join()
-        let reading = Reading(received.all)
-        #expect(reading.stream.fault == nil)
-        #expect(reading.stream.hasEnd)
-        // With the end.
-        #expect(reading.items.count == 11)
-    }
-
     @Test("a new file that gets no message is gone in the end, so that the next recording can have its name")
     func nothing() throws {
         let path = folder.file("nothing")
@@ -285,7 +254,7 @@ struct RecordingQueueTests {
 }
 
 /// What came through a pipe.
-private final class Received: Sendable {
+final class Received: Sendable {
     private let bytes = Mutex<[UInt8]>([])
     var all: [UInt8] { bytes.withLock { $0 } }
     func set(_ all: [UInt8]) { bytes.withLock { $0 = all } }

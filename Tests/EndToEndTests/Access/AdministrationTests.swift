@@ -11,7 +11,7 @@ extension EndToEnd {
         "The administration's interface and its OpenAPI document",
         .enabled(if: EndToEnd.isPossible && PythonClient.isAvailable && PythonClient.isAvailable(.openapi)))
     struct AdministrationInterface {
-        private let folder: TemporaryFolder
+        let folder: TemporaryFolder
 
         init() throws {
             folder = try TemporaryFolder()
@@ -26,7 +26,7 @@ extension EndToEnd {
             let status: Int
         }
 
-        private func tell(_ request: [String: Any], _ client: PythonClient) throws {
+        func tell(_ request: [String: Any], _ client: PythonClient) throws {
             try client.tell(String(decoding: try JSONSerialization.data(withJSONObject: request), as: UTF8.self))
         }
 
@@ -52,12 +52,12 @@ extension EndToEnd {
             }
         }
 
-        private func token(in file: String) throws -> [String: String] {
+        func token(in file: String) throws -> [String: String] {
             let text = String(decoding: try fileBytes(file), as: UTF8.self)
             return ["Authorization": "Bearer \(text.split(separator: "\n")[0])"]
         }
 
-        private func client(of link: String) throws -> PythonClient {
+        func client(of link: String) throws -> PythonClient {
             let base = String(link.prefix { $0 != "#" }.dropLast())
             let client = try PythonClient(
                 "administration", in: .openapi, ["\(packageRoot)/Protocol/openapi.yaml", base])
@@ -264,42 +264,6 @@ extension EndToEnd {
             try self.ask([Request(method: "POST", path: "/api/pushes", headers: [:], status: 401)], client)
             for text in [client.child.output?.text ?? "", host.log, host.output] { #expect(!text.contains("Sesam")) }
             #expect(host.log.contains("/api: push add ..."))
-        }
-
-        @Test("the end of the links is foretold, told when it comes, and everything says since when they are over")
-        func expiry() throws {
-            let file = folder.file("admin")
-            // A busy machine may not open the WebSocket within the shortest time.
-            for seconds in [4, 8, 16, 32] {
-                let host = try RunningProgram.host(
-                    "unix:" + folder.file("s.sock"), ["--expires", "\(seconds)s", "--admin-token-file", file])
-                defer { host.stop() }
-                let client = try client(of: try host.printedLink())
-                #expect(host.output.contains("\nThe invite links end at 20"))
-                try tell(["method": "EVENTS", "path": "/api/events", "headers": try token(in: file)], client)
-                try client.event("open")
-                if host.output.contains("have expired") { continue }
-                let told = try client.event("message", within: .seconds(Int64(seconds) + 10)) {
-                    ($0["told"] as? [String: Any])?["event"] as? String == "expired"
-                }
-                #expect(told["problems"] as? [String] == [], "\(told)")
-                try eventually(
-                    "a line that says so",
-                    holds: { host.output.contains(" the invite links of the room screen have expired\n") })
-                let words = ["screenrelay", "status", "--pid", "\(host.child.processID)"]
-                #expect(try CommandLineRun(words).output.contains("; invite links ended at 20"))
-                let json = try CommandLineRun(words + ["--json"]).output
-                #expect(json.firstMatch(of: /"expires":"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ"/) != nil, "\(json)")
-                // Nobody is led to a link that no longer works.
-                let process = "\(host.child.processID)"
-                let rooms = try CommandLineRun(["screenrelay", "rooms", "--pid", process])
-                #expect(rooms.output.contains("\nThe invite links ended at 20"), "\(rooms.output)\(rooms.errorOutput)")
-                let link = try CommandLineRun(["screenrelay", "link", "--qr", "--pid", process])
-                #expect(link.output.contains("\nThe invite links ended at 20"), "\(link.output)")
-                #expect(!link.output.contains("▀▀"))
-                return
-            }
-            Issue.record("the links were over before anybody could hear of it, even of 32 s")
         }
     }
 }
