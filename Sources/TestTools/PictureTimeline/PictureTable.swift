@@ -21,7 +21,7 @@ public final class PictureTable {
     /// Among so many of the newest pictures, those of a further viewer are searched.
     private static let recentCount = 64
     /// How much earlier or later than the first of all viewers a further one can have a picture.
-    private static let longestLag = Interval.seconds(1)
+    private static let maxLag = Interval.seconds(1)
 
     /// Whether pictures that are seen from now on count.
     public var isCounting = false
@@ -94,7 +94,7 @@ public final class PictureTable {
         for picture in run {
             guard let place = places[picture.timestamp &+ offset], pictures[place].whole > 0 else { return nil }
             let lag = abs((picture.arrival - pictures[place].first).nanoseconds)
-            guard lag <= Self.longestLag.nanoseconds else { return nil }
+            guard lag <= Self.maxLag.nanoseconds else { return nil }
             sum += lag
         }
         return sum

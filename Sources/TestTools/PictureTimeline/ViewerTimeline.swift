@@ -3,7 +3,7 @@ public import MediaTypes
 /// One viewer's position on the common timeline of a ``PictureTable``.
 ///
 /// A host shows the pictures that are there when a viewer joins, and those that it repeats to one that has fallen
-/// behind, a millisecond or a tick apart (``longestRepeatStep``). Their timestamps are only this viewer's: two viewers
+/// behind, a millisecond or a tick apart (``maxRepeatStep``). Their timestamps are only this viewer's: two viewers
 /// that join at the same time get them at the same time, with equal steps between them, and yet they aren't the same
 /// pictures. So such pictures neither show where a viewer is on the timeline, nor become new pictures on it.
 public struct ViewerTimeline {
@@ -15,12 +15,12 @@ public struct ViewerTimeline {
 
     /// The longest step, in ticks of 90 kHz, after which a picture is one that the host has repeated. The step is also
     /// that short between two pictures that the host got at once; they count for no viewer.
-    private static let longestRepeatStep: Int32 = 2 * 90
+    private static let maxRepeatStep: Int32 = 2 * 90
     /// So many pictures in a row must fit the timeline.
-    private static let shortestRun = 4
+    private static let minRun = 4
     /// After so many that fit at several places, as the intervals between them are equal, the place is the one that
     /// their times of arrival suggest. The wrong one would do no harm then: all ticks are those of a known picture.
-    private static let longestRun = 32
+    private static let maxRun = 32
 
     /// What to add to a timestamp to get the tick on the common timeline; nil before it is known.
     public private(set) var offset: UInt32?
@@ -65,12 +65,12 @@ public struct ViewerTimeline {
         guard let lastWhole, Self.isNew(picture.timestamp, after: lastWhole) else { return }
         run.append(picture)
         let compared = run.dropLast()
-        guard compared.count >= Self.shortestRun else { return }
+        guard compared.count >= Self.minRun else { return }
         let fitting = table.offsets(fitting: compared)
         if fitting.isEmpty {
             // The others haven't got one of them.
-            run.removeFirst(run.count - Self.shortestRun)
-        } else if fitting.count == 1 || compared.count >= Self.longestRun {
+            run.removeFirst(run.count - Self.minRun)
+        } else if fitting.count == 1 || compared.count >= Self.maxRun {
             offset = fitting[0]
             run = []
         }
@@ -80,6 +80,6 @@ public struct ViewerTimeline {
 
     /// Whether a picture after the one with the timestamp `earlier` is one that wasn't repeated.
     private static func isNew(_ timestamp: UInt32, after earlier: UInt32) -> Bool {
-        step(from: earlier, to: timestamp) > longestRepeatStep
+        step(from: earlier, to: timestamp) > maxRepeatStep
     }
 }
