@@ -1,6 +1,7 @@
 import MediaTypes
 import RTSPServing
 import ScreenRelayKit
+import Signalling
 import TestSupport
 import Testing
 
