@@ -379,13 +379,14 @@ let package = Package(
 
         // TestTools: a scene to share, a real browser to see it with, and what many viewers see. Three programs, as
         // scripts use them apart: benchmarks start the scene without a browser, and Tools/quickstart checks the page
-        // without screenshots.
+        // without screenshots. PageStories has the page's states, for the screenshots and for the tests.
         pure("TestTools", "PictureTimeline", ["MediaTypes"]),
         shell("TestTools", "TestScene", ["CXCB"]),
         shell("TestTools", "BrowserDriver", ["CLinux", "Processes"]),
         program("TestTools", "screenrelay-scene", ["TestScene", "CommandLine"]),
         program("TestTools", "screenrelay-browser-check", ["BrowserDriver", "CommandLine"]),
-        program("TestTools", "screenrelay-screenshots", ["BrowserDriver", "CommandLine"]),
+        shell("TestTools", "PageStories", ["BrowserDriver"]),
+        program("TestTools", "screenrelay-screenshots", ["PageStories", "BrowserDriver", "CommandLine"]),
 
         // Examples: built with the tests, so that they stay true.
         .executableTarget(
@@ -571,7 +572,7 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "BrowserDriver", "Processes", "TestScene", "CaptureLink", "LinkTransport", "Recording",
+                "BrowserDriver", "PageStories", "Processes", "TestScene", "CaptureLink", "LinkTransport", "Recording",
                 "RecordingFiles",
                 "ByteCoding", "H264",
                 "X264Encoding",
