@@ -1,5 +1,6 @@
 import BrowserDriver
 import Foundation
+import PageStories
 import Processes
 import TestSupport
 import Testing
@@ -9,41 +10,69 @@ extension EndToEndInBrowser {
     @Suite("The page for everyone", .enabled(if: EndToEnd.hasBrowser && AccessibilityRules.areThere))
     struct BrowserAccessibilityTests {
         @Test(
-            "no rule is broken while it waits, plays, shows charts or keys and is refused, light and dark",
-            .timeLimit(.minutes(5)))
-        func rules() throws {
-            let folder = try TemporaryFolder()
-            let address = "unix:" + folder.file("s.sock")
-            let waiting = try RunningProgram.host(address)
-            let desktop = try SharedDesktop(options: ["--presenters"])
-            let browser = try Browser.launch()
-            let page = try browser.newPage()
-            let axe = try AccessibilityRules.script()
-
-            let waitingLink = try waiting.printedLink()
-            try look(at: waitingLink, when: "screenRelay.source === 'waiting'", on: page, axe, "waiting")
-            let refused = waitingLink.split(separator: ",")[0] + ",WRONG"
-            try look(at: String(refused), when: "screenRelay.phase === 'failed'", on: page, axe, "refused")
-            try look(at: desktop.link, when: "screenRelay.figures.includes('fps')", on: page, axe, "playing")
-            try page.evaluate("document.getElementById('figures').click()")
-            try page.waitUntil("document.querySelector('.paths')?.childElementCount > 0")
-            try expectNothingBroken(on: page, "charts")
-            for panel in ["people-button", "chat-button", "meet", "present"] {
-                try page.waitUntil("document.getElementById('\(panel)')?.hidden === false")
-                try page.evaluate("document.getElementById('\(panel)').click()")
-                #expect(try page.evaluate("document.getElementById('charts').hidden").bool == true)
-                if panel == "people-button" {
-                    try page.waitUntil("document.getElementById('show-code') !== null")
-                    try page.waitUntil("document.activeElement.id === 'people-title'")
-                    try page.evaluate("document.getElementById('show-code').click()")
-                    try page.waitUntil("document.querySelector('#code svg') !== null")
-                }
-                if panel == "chat-button" { try page.waitUntil("document.getElementById('chat-text') !== null") }
-                try expectNothingBroken(on: page, panel)
+            "no rule is broken in any state, and on a phone, all of it has room and fits fingers",
+            .timeLimit(.minutes(10)), arguments: [PageStory.Room.desktop, .door, .empty])
+        func states(of room: PageStory.Room) throws {
+            let owner: AnyObject
+            let host: RunningProgram
+            switch room {
+            case .desktop, .stale:
+                let desktop = try SharedDesktop(options: ["--presenters"])
+                (owner, host) = (desktop, desktop.host)
+            case .door, .empty:
+                let published = try PublishedRoom(room == .door ? ["--waiting-room"] : [])
+                (owner, host) = (published, published.host)
             }
-            try page.evaluate("document.getElementById('help').click()")
-            try expectNothingBroken(on: page, "keys")
+            defer { withExtendedLifetime(owner) {} }
+            let links = PageStory.Links(
+                viewer: try host.printedLink(), presenter: try host.printed("Presenters: "))
+            let browser = try Browser.launch(extraFlags: PageStory.browserFlags)
+            var count = 0
+            for story in PageStory.all where story.room == room {
+                try story.play(links, in: .english, of: browser) { page, state, prepare in
+                    try AccessibilityRules.load(into: page)
+                    // Each screen and each colour scheme once.
+                    for (screen, isDark) in [(PageScreen.wide, false), (PageScreen.phone, true)] {
+                        try screen.set(on: page, isDark: isDark)
+                        try prepare()
+                        try page.settle(for: .milliseconds(200))
+                        #expect(try AccessibilityRules.broken(on: page) == "[]", "\(state), \(screen.name)")
+                        let faults = try page.evaluate(Self.faults).string
+                        #expect(faults == "", "\(state), \(screen.name)")
+                    }
+                    count += 1
+                }
+            }
+            #expect(count > (room == .desktop ? 50 : 4))
         }
+
+        /// What has no room on the page, or is too small for fingers where there are only those; empty if nothing is.
+        private static let faults = """
+            (() => {
+              const faults = [];
+              const isVisible = (one) => one.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+              const visible = (selector) => [...document.querySelectorAll(selector)].filter(isVisible);
+              const name = (one) => one.id || one.className || one.textContent;
+              if (document.documentElement.scrollWidth > innerWidth) faults.push('the page scrolls');
+              for (const one of visible('.panel, .card, .bar, .notice, dialog')) {
+                const { left, right, top, bottom } = one.getBoundingClientRect();
+                const isInside = left >= 0 && right <= innerWidth && top >= 0 && bottom <= innerHeight;
+                if (!isInside || one.scrollWidth > one.clientWidth) faults.push(`${name(one)} has no room`);
+              }
+              const bar = visible('.bar')[0]?.getBoundingClientRect();
+              for (const one of visible('.panel, .card, .notice')) {
+                if (bar && one.getBoundingClientRect().bottom > bar.top) faults.push(`${name(one)} is on the bar`);
+              }
+              if (matchMedia('(pointer: coarse)').matches) {
+                // What is larger than its text for fingers has a layer for them.
+                for (const one of visible('button:not(.link), select, input:not([type=checkbox])')) {
+                  const { width, height } = one.getBoundingClientRect();
+                  if (Math.min(width, height) < 44) faults.push(`${name(one)} is small: ${width} by ${height}`);
+                }
+              }
+              return faults.join(', ');
+            })()
+            """
 
         @Test(
             "no rule is broken while sound is offered, heard and muted, light and dark",
@@ -56,7 +85,10 @@ extension EndToEndInBrowser {
             let page = try browser.newPage()
             let isOffered = "document.getElementById('listen')?.checkVisibility()"
 
-            try look(at: desktop.link, when: isOffered, on: page, AccessibilityRules.script(), "sound")
+            try page.navigate(desktop.link)
+            try page.waitUntil(isOffered)
+            try AccessibilityRules.load(into: page)
+            try expectNothingBroken(on: page, "sound that is offered")
             try page.evaluate("document.getElementById('listen').click()")
             try page.waitUntil("screenRelay.isListening")
             try expectNothingBroken(on: page, "sound that is heard")
@@ -66,84 +98,13 @@ extension EndToEndInBrowser {
             try expectNothingBroken(on: page, "sound that is muted")
         }
 
-        @Test(
-            "no rule is broken while devices are chosen, light and dark, and a phone's screen has room for the choice",
-            .timeLimit(.minutes(5)))
-        func devices() throws {
-            let room = try PublishedRoom()
-            let presenter = try PresentingPage(room, cameras: 2)
-            let page = presenter.page
-            try presenter.press("camera")
-            try page.waitUntil("document.getElementById('choice-start')?.disabled === false")
-            try page.evaluate(AccessibilityRules.script() + "; 0")
-            try expectNothingBroken(on: page, "devices")
-            try page.send(
-                "Emulation.setDeviceMetricsOverride",
-                ["width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": true])
-            try page.waitUntil("innerWidth === 390")
-            #expect(try page.evaluate(isInside("presenting")) == true)
-            try expectNothingBroken(on: page, "devices on a phone")
-            try presenter.start()
-            _ = try presenter.waitUntilLive("camera")
-            try page.evaluate("document.getElementById('choice-change').click()")
-            #expect(try page.evaluate(isInside("presenting")) == true)
-            try expectNothingBroken(on: page, "devices of a share")
-
-            // A meeting has a panel of its own.
-            try page.waitUntil("document.getElementById('meet')?.hidden === false")
-            try page.evaluate("document.getElementById('meet').click()")
-            try page.evaluate("document.querySelector('#invitation .primary').click()")
-            let choice = ChoicePanel(page: page, id: "meet-choice")
-            try page.waitUntil("\(choice.part("start"))?.disabled === false")
-            #expect(try page.evaluate(isInside("invitation")) == true)
-            try expectNothingBroken(on: page, "devices before a meeting")
-            try choice.start()
-            try page.waitUntil("screenRelay.meeting.state === 'on'")
-            try page.evaluate("document.querySelector('#meeting .own .change').click()")
-            #expect(try page.evaluate(isInside("invitation")) == true)
-            try expectNothingBroken(on: page, "devices of a meeting")
-        }
-
-        /// Whether the panel of this id, and the page, fit the screen.
-        private func isInside(_ panel: String) -> String {
-            """
-            ((panel) => {
-              const { left, right, top, bottom } = panel.getBoundingClientRect();
-              return left >= 0 && right <= innerWidth && top >= 0 && bottom <= innerHeight
-                && panel.scrollWidth <= panel.clientWidth && document.documentElement.scrollWidth <= innerWidth;
-            })(document.getElementById('\(panel)'))
-            """
-        }
-
-        private func look(at link: String, when condition: String, on page: Page, _ axe: String, _ what: String) throws
-        {
-            // Only a new document forgets the previous one.
-            try page.navigate("about:blank")
-            try page.navigate(link)
-            try page.waitUntil("Boolean(window.screenRelay && (\(condition)))")
-            try page.evaluate(axe + "; 0")
-            try expectNothingBroken(on: page, what)
-        }
-
         private func expectNothingBroken(on page: Page, _ what: String) throws {
-            for scheme in ["light", "dark"] {
-                try page.send(
-                    "Emulation.setEmulatedMedia",
-                    [
-                        "features": [
-                            ["name": "prefers-color-scheme", "value": .string(scheme)],
-                            // Colours are checked while nothing fades.
-                            ["name": "prefers-reduced-motion", "value": "reduce"],
-                        ]
-                    ])
+            for isDark in [false, true] {
+                try PageScreen.wide.set(on: page, isDark: isDark)
                 try page.settle(for: .milliseconds(200))
-                let broken = try page.evaluate(
-                    """
-                    document.dispatchEvent(new PointerEvent('pointermove'));
-                    axe.run().then(({ violations }) => JSON.stringify(violations.map(({ id, nodes }) =>
-                      [id, ...nodes.map((node) => `${node.target} ${node.failureSummary}`)])))
-                    """, within: .seconds(90))
-                #expect(broken.string == "[]", "\(what), \(scheme)")
+                try page.evaluate("document.dispatchEvent(new PointerEvent('pointermove'))")
+                let broken = try AccessibilityRules.broken(on: page)
+                #expect(broken == "[]", "\(what), \(isDark ? "dark" : "light")")
             }
         }
     }
@@ -162,5 +123,19 @@ enum AccessibilityRules {
 
     static var areThere: Bool { file != nil }
 
-    static func script() throws -> String { try String(contentsOfFile: #require(file), encoding: .utf8) }
+    /// Loads axe into the page, unless it is there.
+    static func load(into page: Page) throws {
+        guard try page.evaluate("typeof axe").string == "undefined" else { return }
+        try page.evaluate(String(contentsOfFile: #require(file), encoding: .utf8) + "; 0")
+    }
+
+    /// The rules that the page breaks, and where, as JSON; the page has evaluated the script.
+    static func broken(on page: Page) throws -> String? {
+        try page.evaluate(
+            """
+            axe.run().then(({ violations }) => JSON.stringify(violations.map(({ id, nodes }) =>
+              [id, ...nodes.map((node) => `${node.target} ${node.failureSummary}`)])))
+            """, within: .seconds(90)
+        ).string
+    }
 }

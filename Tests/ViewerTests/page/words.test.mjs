@@ -14,6 +14,7 @@ import { pointWords } from "../../../Sources/Rooms/Viewer/page/point/pointwords.
 import { soundWords } from "../../../Sources/Rooms/Viewer/page/sound/soundwords.js";
 import { chinese } from "../../../Sources/Rooms/Viewer/page/words/chinese.js";
 import { english } from "../../../Sources/Rooms/Viewer/page/words/english.js";
+import { messages } from "../../../Sources/Rooms/Viewer/page/words/messages.js";
 import { chooseLanguage } from "../../../Sources/Rooms/Viewer/page/words/language.js";
 
 test("the address chooses the language, then the reader's list does", () => {
@@ -34,6 +35,12 @@ test("both languages have the same words", () => {
   for (const tables of [{ en, zh }, chatWords, inviteWords, meetWords, peopleWords, pointWords, soundWords, pathWords]) {
     assert.equal(kinds(tables.en), kinds(tables.zh));
   }
+});
+
+test("a host's reason that stands alone is a sentence", () => {
+  assert.equal(messages.sourceGone("the browser of Ann has ended", null).title, "The browser of Ann has ended.");
+  assert.equal(messages.sourceGone("", null).title, english.sourceAbsent);
+  assert.equal(messages.sourceGone("Ann has left", 5).title, english.sourceGone(5, "Ann has left"));
 });
 
 test("no text in Chinese is left in English", () => {
