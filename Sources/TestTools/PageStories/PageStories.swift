@@ -73,14 +73,19 @@ extension PageStory {
             .look(.eve, "chat-nameless"),
         ])
 
+    /// Whether the devices for the meeting are there.
+    private static let canStart = "document.getElementById('meet-choice-start')?.disabled === false"
+
     private static let meeting = PageStory(
         "meeting", in: .desktop,
         [
             .watch(.ann, .presenter), .watch(.bob),
             .click(.bob, "meet"), .look(.bob, "meeting-offer"),
             .run(.bob, "document.querySelector('#invitation .primary').click()"),
+            .until(.bob, canStart), .look(.bob, "meeting-choice"), .click(.bob, "meet-choice-start"),
             .until(.bob, "screenRelay.meeting.state === 'on'"), .look(.bob, "meeting-alone"),
             .click(.ann, "meet"), .run(.ann, "document.querySelector('#invitation .primary').click()"),
+            .until(.ann, canStart), .click(.ann, "meet-choice-start"),
             .until(.bob, "screenRelay.meeting.peers.length === 1 && screenRelay.meeting.peers[0].video"),
             .look(.bob, "meeting"),
             .turnOff(.ann), .turnOff(.bob), .until(.bob, "document.querySelector('.tile.faceless')"),
