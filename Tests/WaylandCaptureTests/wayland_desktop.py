@@ -3,8 +3,8 @@ a virtual monitor, the real desktop portal, and, in this process, a backend of t
 
 usage: wayland_desktop.py FOLDER WIDTHxHEIGHT PART...
 
-FOLDER is where everything is kept. The parts are `portal`, `backend`, `keys`, which the backend then has (wayland_keys.py), and `screen`;
-there is always a bus, whose socket is FOLDER/bus. Ends at the end of its input, and all programs with it.
+FOLDER is where everything is kept. The parts are `portal`, `backend`, `keys`, which the backend then has (wayland_keys.py), `screen`, and
+`second`, a second monitor of the screen; there is always a bus, whose socket is FOLDER/bus. Ends at the end of its input, and all programs with it.
 
 Prints `ready` when all parts are there, and what happens:
 
@@ -24,7 +24,9 @@ Reads commands, and prints `done` and the command:
     keys N       a key is refused with N from now on (as for `answer`); 0: it is bound; `none`: granted, and not bound
     activate     all bound keys are pressed
     unbind       the desktop closes the sessions with keys
-    monitor N S  the monitor is rotated from now on, by N of enum wl_output.transform, and scaled by S
+    monitor N S  the monitor is rotated from now on, by N of enum wl_output.transform, and scaled by S; it is the only one
+    plug         both monitors are there, the first one on the left; that is the one that is shared
+    unplug       the first monitor isn't there any more, and the second one is where it was
     press N...   the keys with these evdev codes are pressed together, and released
     end NAME     kills a program: bus, pipewire, wireplumber, screen, store, portal or cast (of faulty_cast.py)
     fault LINE   shares the node of faulty_cast.py from now on instead of the monitor, and has it obey LINE
@@ -193,16 +195,23 @@ class Keyboard:
             self.session.NotifyKeyboardKeycode(dbus.UInt32(code), False)
 
 
-def configure_monitor(bus, transform, scale):
+def configure_monitors(bus, numbers, transform=0, scale=1.0):
+    """Has these monitors side by side, the primary one first. Those that are left out count as unplugged."""
     displays = dbus.Interface(bus.get_object(DISPLAYS, "/org/gnome/Mutter/DisplayConfig"), DISPLAYS)
     serial, monitors = displays.GetCurrentState()[:2]
-    identity, modes = monitors[0][:2]
+    # Each has an identity, whose first part is the connector, and modes: name, width and more.
+    monitors = sorted(monitors, key=lambda monitor: str(monitor[0][0]))
     options = dbus.Dictionary({}, signature="sv")
-    monitor = dbus.Struct((identity[0], modes[0][0], options), signature="ssa{sv}")
-    place = (dbus.Int32(0), dbus.Int32(0), dbus.Double(scale), dbus.UInt32(transform), dbus.Boolean(True))
-    logical = dbus.Struct((*place, dbus.Array([monitor], signature="(ssa{sv})")), signature="iiduba(ssa{sv})")
+    logical, left = [], 0
+    for number in numbers:
+        identity, modes = monitors[number][:2]
+        monitor = dbus.Struct((identity[0], modes[0][0], options), signature="ssa{sv}")
+        place = (dbus.Int32(left), dbus.Int32(0), dbus.Double(scale), dbus.UInt32(transform), dbus.Boolean(left == 0))
+        logical.append(
+            dbus.Struct((*place, dbus.Array([monitor], signature="(ssa{sv})")), signature="iiduba(ssa{sv})"))
+        left += int(modes[0][1])
     # 1: until something else changes the monitors, and nobody is asked to confirm it.
-    displays.ApplyMonitorsConfig(serial, dbus.UInt32(1), dbus.Array([logical], signature="(iiduba(ssa{sv}))"), options)
+    displays.ApplyMonitorsConfig(serial, dbus.UInt32(1), dbus.Array(logical, signature="(iiduba(ssa{sv}))"), options)
 
 
 def obey(line, desktop, backend):
@@ -227,7 +236,11 @@ def obey(line, desktop, backend):
             for path in list(backend.applications):
                 backend.sessions[path].close()
         case ["monitor", transform, scale]:
-            configure_monitor(desktop.bus, int(transform), float(scale))
+            configure_monitors(desktop.bus, [0], int(transform), float(scale))
+        case ["plug"]:
+            configure_monitors(desktop.bus, [0, 1])
+        case ["unplug"]:
+            configure_monitors(desktop.bus, [1])
         case ["press", *codes]:
             desktop.keyboard = desktop.keyboard or Keyboard(desktop.bus)
             desktop.keyboard.press([int(code) for code in codes])

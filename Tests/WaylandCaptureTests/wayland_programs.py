@@ -109,9 +109,10 @@ class Desktop:
             case "wireplumber":
                 self.start(program, "wireplumber")
             case "screen":
+                monitors = ["--virtual-monitor", self.size] * (2 if "second" in self.parts else 1)
                 self.start(
-                    program, "mutter", "--headless", "--wayland", "--no-x11", "--virtual-monitor", self.size,
-                    "--wayland-display", "wayland-test")
+                    program, "mutter", "--headless", "--wayland", "--no-x11", *monitors, "--wayland-display",
+                    "wayland-test")
                 self.wait_for(self.folder / "run" / "wayland-test", program)
             case "store":
                 self.start(program, "/usr/libexec/xdg-permission-store")

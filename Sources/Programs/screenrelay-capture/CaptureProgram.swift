@@ -107,7 +107,8 @@ enum CaptureProgram {
         _ desktop: PortalSession, _ configuration: CaptureConfiguration, _ log: EventLog
     ) throws(CaptureError) -> any ScreenSource {
         try WaylandScreen.open(
-            desktop, framesPerSecond: configuration.framesPerSecond, onWarning: { log.warning($0) })
+            desktop, framesPerSecond: configuration.framesPerSecond, environment: DesktopCast.variable,
+            onWarning: { log.warning($0) })
     }
 
     private static func screen(_ options: CaptureOptions, _ log: EventLog) throws(CaptureError) -> any ScreenSource {

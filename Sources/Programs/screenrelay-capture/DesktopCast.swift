@@ -80,7 +80,7 @@ enum DesktopCast {
         }
     }
 
-    private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+    static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
     private static let all: PortalSourceTypes = [.monitor, .window]
 

@@ -79,8 +79,9 @@ struct SlateTests {
         let size = PictureSize(width: 640, height: 360)
         let monitor = CaptureTarget.monitor("HDMI-1")
         let region = CaptureTarget.region(PixelRectangle(x: 0, y: 0, width: 10, height: 10))
+        let window = CaptureTarget.window(.title("Notes"))
         let shown: [(SharingState, CaptureTarget)] = [
-            (.paused, .screen), (.locked, .screen), (.windowHidden, .screen), (.windowHidden, monitor),
+            (.paused, .screen), (.locked, .screen), (.windowHidden, window), (.windowHidden, monitor),
             (.windowHidden, region),
         ]
         let pictures = Set(
@@ -90,8 +91,10 @@ struct SlateTests {
             })
         #expect(pictures.count == 5)
         #expect(Slate.text(for: .windowHidden, of: monitor) == "The monitor is off")
+        // The source of a Wayland desktop is a monitor or a window that the user has chosen there.
+        #expect(Slate.text(for: .windowHidden, of: .screen) == "The monitor is off")
         #expect(Slate.text(for: .windowHidden, of: region) == "The region is gone")
-        for (state, target) in Self.states.flatMap({ [($0, CaptureTarget.screen), ($0, monitor), ($0, region)] }) {
+        for (state, target) in Self.states.flatMap({ [($0, window), ($0, monitor), ($0, region)] }) {
             for character in Slate.text(for: state, of: target).utf8 where character != UInt8(ascii: " ") {
                 #expect(SlateLetters.rows(of: character) != 0, "\(character)")
             }

@@ -90,7 +90,7 @@ extension EndToEnd {
 
 extension LinkSnapshot {
     /// Whether its middle has this colour.
-    fileprivate func isFilled(with color: SceneColor) -> Bool {
+    func isFilled(with color: SceneColor) -> Bool {
         let middle = SceneRectangle(picture.width / 2, picture.height / 2, 8, 8)
         return picture.meanColor(of: middle)?.isClose(to: color) == true
     }

@@ -5,7 +5,7 @@ import Processes
 /// says what it is made of). It ends when it is released.
 public final class WaylandDesktop: Sendable {
     /// What a desktop has besides its bus.
-    public enum Part: String, CaseIterable, Sendable {
+    public enum Part: String, Sendable {
         /// The desktop portal.
         case portal
         /// The portal's backend, which stands for the person who is asked.
@@ -14,6 +14,11 @@ public final class WaylandDesktop: Sendable {
         case keys
         /// PipeWire, WirePlumber and a compositor with one monitor.
         case screen
+        /// A second monitor of the compositor, which is placed by the command `plug`.
+        case second
+
+        /// All but a second monitor.
+        public static let usual: [Part] = [.portal, .backend, .keys, .screen]
     }
 
     /// The address of the desktop's session bus.
@@ -38,9 +43,9 @@ public final class WaylandDesktop: Sendable {
         return check?.status == .exited(0)
     }()
 
-    /// Starts a desktop of these parts, whose monitor has `size`, and waits until all of them are there.
+    /// Starts a desktop of these parts, each of whose monitors has `size`, and waits until all of them are there.
     public init(
-        _ parts: [Part] = Part.allCases, size: PictureSize = PictureSize(width: 1280, height: 720)
+        _ parts: [Part] = Part.usual, size: PictureSize = PictureSize(width: 1280, height: 720)
     ) throws {
         folder = try TemporaryFolder()
         busAddress = "unix:path=\(folder.file("bus"))"

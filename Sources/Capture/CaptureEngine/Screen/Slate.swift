@@ -33,12 +33,16 @@ enum Slate {
 
     /// The words on the slate while `target` is in the state `message`; short, because a small picture has little room.
     static func text(for message: SharingState, of target: CaptureTarget) -> String {
-        if message == .windowHidden, case .monitor = target { return "The monitor is off" }
-        if message == .windowHidden, case .region = target { return "The region is gone" }
-        return switch message {
+        switch message {
         case .live, .paused: "Sharing is paused"
         case .locked: "The screen is locked"
-        case .windowHidden: "The window is hidden"
+        case .windowHidden:
+            switch target {
+            // Only a desktop that asks the user itself what to share makes a monitor of this.
+            case .screen, .monitor: "The monitor is off"
+            case .region: "The region is gone"
+            case .window: "The window is hidden"
+            }
         }
     }
 

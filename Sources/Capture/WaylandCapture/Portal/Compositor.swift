@@ -16,9 +16,14 @@ public enum Compositor {
     /// - Parameter environment: returns the value of a variable.
     /// - Throws: `noCompositor`.
     public static func check(environment: (String) -> String?) throws(PortalError) {
-        guard let display = environment("WAYLAND_DISPLAY"), !display.isEmpty else { return }
-        let path = display.hasPrefix("/") ? display : (environment("XDG_RUNTIME_DIR") ?? "") + "/" + display
+        guard let path = path(environment: environment) else { return }
         guard isAnswering(at: path) else { throw .noCompositor(path: path) }
+    }
+
+    /// Returns the path of its socket; nil if `WAYLAND_DISPLAY` isn't set.
+    static func path(environment: (String) -> String?) -> String? {
+        guard let display = environment("WAYLAND_DISPLAY"), !display.isEmpty else { return nil }
+        return display.hasPrefix("/") ? display : (environment("XDG_RUNTIME_DIR") ?? "") + "/" + display
     }
 
     private static func isAnswering(at path: String) -> Bool {

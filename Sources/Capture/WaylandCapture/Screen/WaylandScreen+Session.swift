@@ -14,17 +14,21 @@ extension WaylandScreen {
     ///
     /// - Parameters:
     ///   - framesPerSecond: The highest rate at which the compositor is to send pictures.
+    ///   - environment: Returns the value of a variable.
     ///   - onWarning: Receives a line for anything that doesn't work as well as it could.
     /// - Throws: `screen` with a ``CastError``, or with a ``PortalError`` if the session has no stream.
     public static func open(
-        _ session: PortalSession, framesPerSecond: Int, onWarning: @escaping (String) -> Void
+        _ session: PortalSession, framesPerSecond: Int, environment: (String) -> String?,
+        onWarning: @escaping (String) -> Void
     ) throws(CaptureError) -> WaylandScreen {
-        guard let node = session.streams.first?.node, let remote = session.takeRemote() else {
+        guard let shared = session.streams.first, let remote = session.takeRemote() else {
             throw .screen(PortalError.malformed("streams"))
         }
+        let monitor = SharedMonitor(of: shared, environment: environment)
         do throws(CastError) {
             return try WaylandScreen(
-                remote: remote, node: node, of: session, framesPerSecond: framesPerSecond, onWarning: onWarning)
+                remote: remote, node: shared.node, of: session, on: monitor, framesPerSecond: framesPerSecond,
+                onWarning: onWarning)
         } catch {
             throw .screen(error)
         }
@@ -54,5 +58,27 @@ extension WaylandScreen {
         }
         if let endOfSession { return endOfSession }
         return failure
+    }
+
+    /// Ends the screen because of `reason`; if that is only that the shared monitor is unplugged, the screen waits for one
+    /// instead, and false is returned.
+    func end(_ reason: any ScreenError) throws(CaptureError) -> Bool {
+        let isEndOfCast = (reason as? PortalError) == .closed || (reason as? CastError)?.mayBeWanted == true
+        guard isEndOfCast, let monitor, monitor.hasJustChanged() else { throw .screen(reason) }
+        // A monitor that is still there can be shared again at once, whatever its size and place are now.
+        guard monitor.isGone else { throw .screen(CastError.monitorChanged) }
+        stream.close()
+        isWaiting = true
+        return try awaitMonitor()
+    }
+
+    /// Throws once there is a monitor to ask for, or no compositor that could have one; otherwise returns false.
+    ///
+    /// The desktop isn't asked before that: it would show its dialog, because what was shared isn't there.
+    func awaitMonitor() throws(CaptureError) -> Bool {
+        guard let monitor else { return false }
+        if monitor.hasSuccessor { throw .screen(CastError.monitorChanged) }
+        if monitor.descriptor < 0 { throw .screen(CastError.ended) }
+        return false
     }
 }

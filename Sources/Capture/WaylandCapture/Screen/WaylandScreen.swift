@@ -17,8 +17,8 @@ public final class WaylandScreen: ScreenSource {
     public private(set) var size: PictureSize
     /// Other orders of bytes are changed into this one as pictures are taken.
     public let pixelFormat = ScreenToPlanes.PixelFormat.bgrx
-    /// False: the compositor says nothing about the source, and the last picture remains.
-    public let isWaiting = false
+    /// Whether the shared monitor is unplugged. What happens to a window isn't known, and its last picture remains.
+    public internal(set) var isWaiting = false
     /// False: the lock is a matter of the login session, which the agent watches.
     public let isLocked = false
     public let reportsDamage = true
@@ -31,6 +31,8 @@ public final class WaylandScreen: ScreenSource {
     let stream: CastStream
     /// The portal's session that the node belongs to; nil if there is none.
     let session: PortalSession?
+    /// The monitor that the node shows; nil if it shows something else, or if nothing is known about it.
+    let monitor: SharedMonitor?
     private let connection: PipeWireConnection
     private let onWarning: (String) -> Void
     private let owner = ThreadOwner()
@@ -61,6 +63,7 @@ public final class WaylandScreen: ScreenSource {
     ///   - remote: A connection to PipeWire, as OpenPipeWireRemote of org.freedesktop.portal.ScreenCast returns it.
     ///   - node: The identifier of the stream's node, from the same portal.
     ///   - session: The session that the node belongs to. It is kept, and the screen ends with it.
+    ///   - monitor: The monitor that the node shows. While it is unplugged, the screen waits.
     ///   - target: What the node shows, for the log and for notices to viewers.
     ///   - framesPerSecond: The highest rate at which the compositor is to send pictures.
     ///   - drawsPointer: Whether to draw the pointer into the pictures if the node reports it.
@@ -71,8 +74,8 @@ public final class WaylandScreen: ScreenSource {
     ///   pictures can't be used.
     public init(
         remote: consuming FileDescriptor, node: UInt32, of session: PortalSession? = nil,
-        target: CaptureTarget = .screen, framesPerSecond: Int = 60, drawsPointer: Bool = true,
-        patience: Interval = .seconds(2), onWarning: @escaping (String) -> Void = { _ in }
+        on monitor: SharedMonitor? = nil, target: CaptureTarget = .screen, framesPerSecond: Int = 60,
+        drawsPointer: Bool = true, patience: Interval = .seconds(2), onWarning: @escaping (String) -> Void = { _ in }
     ) throws(CastError) {
         connection = try PipeWireConnection(remote: remote)
         self.onWarning = onWarning
@@ -82,9 +85,11 @@ public final class WaylandScreen: ScreenSource {
         size = first.size
         kept = try Self.memory(size)
         self.session = session
+        self.monitor = monitor
         self.target = target
         self.drawsPointer = drawsPointer
         if let session { connection.watch(session.fileDescriptor) }
+        if let monitor { connection.watch(monitor.descriptor) }
     }
 
     deinit { stream.close() }
@@ -120,19 +125,22 @@ public final class WaylandScreen: ScreenSource {
         return memory
     }
 
-    /// Throws if the screen cast has ended, or if the compositor has changed to a format that can't be read.
+    /// Throws if the screen cast has ended, unless the reason is that its monitor is unplugged, or if the compositor has
+    /// changed to a format that can't be read.
     public func readEvents(isReadable: Bool = true, isPointerReadable: Bool = false) throws(CaptureError) -> Bool {
         owner.check()
         let now = MonotonicTime.now()
         if isReadable || nextCheck <= now {
             connection.iterate()
             session?.process()
+            monitor?.process()
         }
+        if isWaiting { return try awaitMonitor() }
         stream.endPutOff(now)
         // A compositor that has lost PipeWire closes the session, too, so that the loss has to be known first.
         if endOfSession != nil { connection.iterate() }
-        if let failure = stream.failure { throw .screen(reason(for: failure)) }
-        if let end = endOfSession { throw .screen(end) }
+        if let failure = stream.failure { return try end(reason(for: failure)) }
+        if let endOfSession { return try end(endOfSession) }
         endOutdated(now)
         guard let picture = stream.newest, picture.size != size else { return false }
         do throws(CastError) {

@@ -14,6 +14,8 @@ public enum CastError: ScreenError, Equatable {
     case stream(String)
     /// The stream has ended, because its node was removed.
     case ended
+    /// The stream has ended, because the monitor that it showed was removed or has changed.
+    case monitorChanged
     /// PipeWire has ended the connection, because it was stopped; with the reason that libpipewire reports.
     case disconnected(String)
     /// The pictures are in a format that can't be read.
@@ -29,6 +31,7 @@ public enum CastError: ScreenError, Equatable {
         case .remote(let code): "the desktop's connection to PipeWire can't be used: \(String(cString: strerror(code)))"
         case .stream(let text): "PipeWire reports an error: \(text)"
         case .ended: "the desktop has ended the screen cast"
+        case .monitorChanged: "the desktop has ended the screen cast, because its monitors have changed"
         case .disconnected(let text): "PipeWire has ended: \(text)"
         case .format(let text): "the desktop sends \(text)"
         case .noPicture(let node, let reason): "PipeWire node \(node) sends no picture: \(reason)"
@@ -40,7 +43,7 @@ public enum CastError: ScreenError, Equatable {
     var isFinal: Bool {
         switch self {
         case .stream, .ended, .noPicture: false
-        case .library, .remote, .disconnected, .format, .noMemory: true
+        case .library, .remote, .monitorChanged, .disconnected, .format, .noMemory: true
         }
     }
 
@@ -48,20 +51,20 @@ public enum CastError: ScreenError, Equatable {
     var mayBeWanted: Bool {
         switch self {
         case .ended, .stream: true
-        case .library, .remote, .disconnected, .format, .noPicture, .noMemory: false
+        case .library, .remote, .monitorChanged, .disconnected, .format, .noPicture, .noMemory: false
         }
     }
 
     public var kind: LinkTransportError.Kind {
         switch self {
         case .library, .noMemory: .system
-        case .remote, .stream, .ended, .disconnected, .format, .noPicture: .unavailable
+        case .remote, .stream, .ended, .monitorChanged, .disconnected, .format, .noPicture: .unavailable
         }
     }
 
     public var endReason: EndReason {
         switch self {
-        case .ended, .disconnected, .stream: .displayLost
+        case .ended, .monitorChanged, .disconnected, .stream: .displayLost
         case .library, .remote, .format, .noPicture, .noMemory: .other
         }
     }

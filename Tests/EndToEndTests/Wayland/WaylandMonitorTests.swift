@@ -1,0 +1,105 @@
+import CaptureLink
+import MediaTypes
+import Processes
+import TestScene
+import TestSupport
+import Testing
+
+extension EndToEnd {
+    /// What viewers see when the shared monitor of a Wayland desktop changes. The compositor ends its screen cast then,
+    /// and the portal reports that in the same way as a user who stops sharing.
+    @Suite("A monitor of a Wayland desktop", .enabled(if: EndToEnd.isPossible && WaylandDesktop.isAvailable))
+    struct WaylandMonitorTests {
+        private static let size = PictureSize(width: 640, height: 480)
+        private static let blue = SceneColor(0, 0, 255)
+        private static let red = SceneColor(255, 0, 0)
+        private let desktop: WaylandDesktop
+        private let home: TemporaryFolder
+
+        init() throws {
+            home = try TemporaryFolder()
+            desktop = try WaylandDesktop(WaylandDesktop.Part.usual + [.second], size: Self.size)
+            try desktop.tell("plug")
+        }
+
+        /// How often the desktop has been asked for a monitor or a window, with and without an earlier choice.
+        private func requests(restoring: Bool) -> Int {
+            desktop.count(of: "select types=3 cursor=4 persist=2 restores=\(restoring ? 1 : 0)")
+        }
+
+        private func share() throws -> RunningProgram {
+            try RunningProgram(
+                "screenrelay", ["share"] + LinkSocket.hostOptions, prefix: desktop.prefix(["HOME": home.path]))
+        }
+
+        private func wait(for color: SceneColor, at link: String, size: PictureSize = Self.size) throws {
+            try eventually(
+                "\(color)",
+                holds: {
+                    let snapshot = try LinkSnapshot(of: link)
+                    return snapshot.picture.width == size.width && snapshot.isFilled(with: color)
+                })
+        }
+
+        @Test("is a slate while it is unplugged, and capture ends with 69 once there is one to ask for")
+        func slate() throws {
+            let window = try WaylandWindow(on: desktop, "0000ff")
+            let capture = try LinkedCapture(source: [], prefix: desktop.prefix())
+            try capture.wait(for: Self.blue, at: 320, 240, "the window")
+            try desktop.tell("unplug")
+            try capture.wait(for: "the slate") { try capture.sharing == .windowHidden && capture.showsSlate() }
+            #expect(capture.end == nil)
+            try desktop.tell("plug")
+            try capture.wait(for: "the end") { capture.end != nil }
+            #expect(capture.end?.reason == .displayLost)
+            let status = try eventually("the end of capture") { capture.program.child.poll() }
+            capture.program.child.errorOutput?.waitForEnd(within: .seconds(2))
+            #expect(status == .exited(69))
+            #expect(capture.program.log.contains("the desktop has ended the screen cast, because its monitors have "))
+            withExtendedLifetime(window) {}
+        }
+
+        @Test("is shared again without a question soon after it is back, and not if the user stops that")
+        func unplugged() throws {
+            var window: WaylandWindow? = try WaylandWindow(on: desktop, "0000ff")
+            let share = try share()
+            let link = try share.printedLink()
+            try wait(for: Self.blue, at: link)
+            try desktop.tell("unplug")
+            try share.waitForLog("the source is paused")
+            // Otherwise the compositor could put it over the next one.
+            window = nil
+            #expect(requests(restoring: false) == 1 && requests(restoring: true) == 0)
+
+            let live = share.occurrences(of: "the source is live")
+            try desktop.tell("plug")
+            // On an idle machine this takes less than a second.
+            try share.waitForLog("the source is live", count: live + 1, within: .seconds(5))
+            window = try WaylandWindow(on: desktop, "ff0000")
+            try wait(for: Self.red, at: link)
+            #expect(requests(restoring: false) == 1 && requests(restoring: true) == 1)
+
+            try desktop.tell("close")
+            let status = try eventually("the end of the share") { share.child.poll() }
+            #expect(status == .exited(75))
+            withExtendedLifetime(window) {}
+        }
+
+        @Test("is shared again at once, without a question, if it is rotated")
+        func rotated() throws {
+            var window: WaylandWindow? = try WaylandWindow(on: desktop, "0000ff")
+            let share = try share()
+            let link = try share.printedLink()
+            try wait(for: Self.blue, at: link)
+            window = nil
+            let live = share.occurrences(of: "the source is live")
+            try desktop.tell("monitor 1 1")
+            try share.waitForLog("the source is live", count: live + 1, within: .seconds(5))
+            window = try WaylandWindow(on: desktop, "ff0000")
+            try wait(for: Self.red, at: link, size: PictureSize(width: 480, height: 640))
+            #expect(requests(restoring: false) == 1 && requests(restoring: true) == 1)
+            #expect(share.stop() == .exited(0))
+            withExtendedLifetime(window) {}
+        }
+    }
+}
