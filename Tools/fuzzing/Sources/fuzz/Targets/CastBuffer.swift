@@ -6,15 +6,18 @@ extension FuzzTarget {
     /// What a PipeWire buffer says about its picture and its pointer.
     ///
     /// The input begins with seven numbers of 32 bits: the format, width and height, the chunk's offset, size and
-    /// stride, and the bytes of the buffer's memory. The rest is the metadata, which is read as that of each kind.
+    /// stride, and the bytes of the buffer's memory. Metadata follows: the transform, a number, the visible part, four
+    /// numbers that are 0 if all is visible, and the rest, which is read as that of each other kind.
     static let castBuffer = FuzzTarget(name: "cast-buffer") { input in
         input.withUnsafeBytes { bytes in
             let numbers = (0..<7).compactMap { bytes.word(at: $0 * 4) }
-            guard numbers.count == 7 else { return }
-            let metadata = UnsafeRawBufferPointer(rebasing: bytes[28...])
+            guard numbers.count == 7, bytes.count >= 48 else { return }
+            let metadata = UnsafeRawBufferPointer(rebasing: bytes[48...])
             _ = BufferMetadata.header(metadata)
             checkPointer(metadata)
-            checkPicture(numbers, metadata)
+            checkPicture(
+                numbers, transform: UnsafeRawBufferPointer(rebasing: bytes[28..<32]),
+                crop: UnsafeRawBufferPointer(rebasing: bytes[32..<48]), damage: metadata)
         }
     }
 }
@@ -28,15 +31,18 @@ private func checkPointer(_ metadata: UnsafeRawBufferPointer) {
     check(area.width * area.height * 4 <= metadata.count, "a pointer has all of its pixels")
 }
 
-private func checkPicture(_ numbers: [UInt32], _ metadata: UnsafeRawBufferPointer) {
-    let told = BufferMetadata.damage(metadata)
-    check(told.count <= metadata.count / BufferMetadata.regionBytes, "each rectangle has its bytes")
+private func checkPicture(
+    _ numbers: [UInt32], transform: UnsafeRawBufferPointer, crop: UnsafeRawBufferPointer,
+    damage: UnsafeRawBufferPointer
+) {
+    let told = BufferMetadata.damage(damage)
+    check(told.count <= damage.count / BufferMetadata.regionBytes, "each rectangle has its bytes")
     let memory = Int(numbers[6])
     let chunk = BufferLayout.Chunk(offset: numbers[3], size: numbers[4], stride: Int32(bitPattern: numbers[5]))
     guard let format = try? CastFormat(numbers[0], width: numbers[1], height: numbers[2]),
-        let transform = try? PictureTransform(BufferMetadata.transform(metadata)),
+        let transform = try? PictureTransform(BufferMetadata.transform(transform)),
         let layout = try? BufferLayout(
-            chunk, memory: memory, format: format, crop: BufferMetadata.crop(metadata), transform: transform)
+            chunk, memory: memory, format: format, crop: BufferMetadata.crop(crop), transform: transform)
     else { return }
     let visible = layout.visible
     for column in [0, visible.width - 1] {
@@ -46,13 +52,13 @@ private func checkPicture(_ numbers: [UInt32], _ metadata: UnsafeRawBufferPointe
         }
     }
 
-    var damage = PendingDamage()
+    var pending = PendingDamage()
     var parts: [PixelRectangle] = []
     // The first picture is compared as a whole.
     for _ in 0..<2 {
-        damage.add(
+        pending.add(
             told.map { transform.upright($0, in: format.size) }, visible: visible, transform: transform)
-        parts = damage.take()
+        parts = pending.take()
     }
     let whole = PixelRectangle(x: 0, y: 0, width: visible.width, height: visible.height)
     check(parts.allSatisfy { $0.intersection(whole) == $0 }, "what is compared is inside the picture")
