@@ -3,6 +3,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
+import "./fakes/browser.mjs";
+import { fakeConnections } from "./fakes/fakeconnection.mjs";
 import { FakeElement } from "./fakes/fakeelement.mjs";
 
 /** A list finds the first button of a line that isn't hidden. */
@@ -25,7 +27,7 @@ function told(...names) {
   for (const id of ["tracks", "stage"]) page.set(id, new FakeElement("section"));
   const tracks = new TrackList();
   const viewer = Object.assign(new EventTarget(), {
-    tracks, browser: { hasH264: false }, send: () => {}, watch: (name) => tracks.choose(name),
+    tracks, browser: { hasH264: false }, link: {}, relays: { servers: [], all: [] }, send: () => {}, watch: (name) => tracks.choose(name),
   });
   const strip = new Tracks(viewer);
   const tell = (...names) => {
@@ -34,7 +36,7 @@ function told(...names) {
   };
   tell(...names);
   const [, beside, fold] = page.get("tracks").children;
-  return { strip, tracks, tell, beside, fold };
+  return { viewer, strip, tracks, tell, beside, fold };
 }
 
 const isBeside = () => page.get("stage").attributes.has("data-beside");
@@ -84,4 +86,24 @@ test("a single track is never shown side by side", () => {
   assert.equal(isBeside(), false);
   tell("desk", "door");
   assert.deepEqual([isBeside(), names()], [true, ["door"]]);
+});
+
+test("a small picture keeps its connection, and a host that it can't reach is asked again", (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const made = fakeConnections();
+  const { viewer } = told("desk", "wall");
+  viewer.browser.hasH264 = true;
+  const answer = () => viewer.dispatchEvent(
+    new CustomEvent("_answer", { detail: { socketId: "host", track: "wall", sdp: { type: "answer", sdp: "v=0" } } }));
+  viewer.dispatchEvent(new CustomEvent("joined", { detail: { host: "host" } }));
+  assert.equal(made.length, 1);
+  answer();
+  context.mock.timers.tick(15_000);
+  context.mock.timers.tick(3000);
+  assert.equal(made.length, 2);
+  answer();
+  made[1].connect();
+  context.mock.timers.tick(60_000);
+  context.mock.timers.tick(60_000);
+  assert.equal(made.length, 2);
 });

@@ -240,7 +240,8 @@ class SmallTrack {
     };
     const reception = new Reception(way, this.#name, { browser, link, relays }, {
       onStream: only((stream) => this.mirror(stream)),
-      onConnected: () => {},
+      // From here on, the host tells if anything is wrong.
+      onConnected: only(() => reception.arrived()),
       onFailure: only(() => this.#again(host)),
       onOtherWay: only(() => {
         this.#reception = null;

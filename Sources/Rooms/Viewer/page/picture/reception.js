@@ -148,7 +148,7 @@ export class Reception {
     });
   }
 
-  /** Records that the first picture has arrived. */
+  /** Records that the first picture has arrived, or that nobody waits for it. */
   arrived() {
     this.#hasArrived = true;
     this.#timeout.stop();
@@ -159,6 +159,8 @@ export class Reception {
     const now = await this.#peer.statistics();
     if (!now || this.#isOver) return false;
     this.counted = now;
+    // In a hidden tab, that is all there is to see of it.
+    if (now.framesDecoded > 0) this.arrived();
     const last = this.#undecoded;
     if (!last || last.framesDecoded !== now.framesDecoded) this.#undecoded = now;
     else if (now.time - last.time > PICTURE_TIMEOUT && now.packets - last.packets > PACKETS_OF_PICTURES) {
