@@ -63,6 +63,12 @@ extension EndToEndInBrowser {
               for (const one of visible('.panel, .card, .notice')) {
                 if (bar && one.getBoundingClientRect().bottom > bar.top) faults.push(`${name(one)} is on the bar`);
               }
+              for (const one of visible('.tile button')) {
+                const [button, tile] = [one, one.closest('.tile')].map((each) => each.getBoundingClientRect());
+                const isCut = button.left < tile.left || button.right > tile.right || button.top < tile.top
+                  || button.bottom > tile.bottom;
+                if (isCut) faults.push(`${name(one)} is cut off`);
+              }
               if (matchMedia('(pointer: coarse)').matches) {
                 // What is larger than its text for fingers has a layer for them.
                 for (const one of visible('button:not(.link), select, input:not([type=checkbox])')) {
