@@ -3,13 +3,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
+import { KEY, withGlobals } from "./fakes/decoding.mjs";
 import { DecoderPlayer } from "../../../Sources/Rooms/Viewer/page/fallback/decoderplayer.js";
-
-// The parameter sets of a picture of 64x48, and the beginning of that.
-const KEY = Uint8Array.from([
-  0, 0, 0, 1, 103, 66, 192, 10, 217, 4, 123, 1, 16, 0, 0, 3, 0, 16, 0, 0, 3, 0, 32, 241, 34, 100, 128,
-  0, 0, 0, 1, 104, 203, 131, 203, 32, 0, 0, 0, 1, 101, 136, 132,
-]);
 
 /** Plays two pictures. Returns what the browser was asked for: the rates of streams, and what was done with each picture. */
 function play(context, browser) {
@@ -29,21 +24,13 @@ function play(context, browser) {
       this.output({ timestamp, displayWidth: 64, displayHeight: 48, close: () => done.push("close") });
     }
   }
-  const globals = {
+  withGlobals(context, {
     document: { createElement: () => canvas },
     MediaStream: class {},
     VideoDecoder: FakeDecoder,
     EncodedVideoChunk: class { constructor(facts) { Object.assign(this, facts); } },
     ...browser.globals,
-  };
-  const before = Object.keys(globals).map((name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)]);
-  context.after(() => {
-    for (const [name, descriptor] of before) {
-      if (descriptor) Object.defineProperty(globalThis, name, descriptor);
-      else delete globalThis[name];
-    }
   });
-  Object.assign(globalThis, globals);
   const player = new DecoderPlayer({ hasSoftware: true }, { onProgress() {}, onBroken() {} });
   for (const captured of [1000, 1100]) assert.ok(player.take({ unit: KEY, isKey: true, captured }));
   assert.equal(player.decoded, 2);

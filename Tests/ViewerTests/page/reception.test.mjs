@@ -46,3 +46,17 @@ test("a picture that was decoded counts, though a hidden tab doesn't present it"
   context.mock.timers.tick(60_000);
   assert.deepEqual([failures.length, reception.isOver], [0, false]);
 });
+
+test("pictures that can't be decoded are a failure after 10 s, but not those of the time in which the page slept", async (context) => {
+  const { connection, reception, failures } = await answered(context);
+  connection.connect();
+  const look = (time, packets) => {
+    connection.count(5, packets, time);
+    return reception.look();
+  };
+  await look(0, 100);
+  assert.ok(await look(30_000, 400), "what has arrived is still to be decoded");
+  for (let time = 31_000; time <= 40_000; time += 1000) assert.ok(await look(time, 400 + time / 1000));
+  assert.equal(await look(41_000, 900), false);
+  assert.equal(failures.length, 1);
+});

@@ -17,9 +17,9 @@ export class FakeConnection {
     this.onconnectionstatechange();
   }
 
-  /** What the browser has counted of the video. */
-  count(framesDecoded, packetsReceived) {
-    this.report.set("in", { type: "inbound-rtp", kind: "video", timestamp: 0, framesDecoded, packetsReceived });
+  /** What the browser has counted of the video, at `timestamp` in milliseconds. */
+  count(framesDecoded, packetsReceived, timestamp = 0) {
+    this.report.set("in", { type: "inbound-rtp", kind: "video", timestamp, framesDecoded, packetsReceived });
   }
 }
 

@@ -14,6 +14,8 @@ const PICTURE_TIMEOUT = 10_000;
 const KEY_INTERVAL = 1000;
 // More pictures than a still screen needs.
 const MANY_PICTURES = 50;
+// A page that hasn't looked for so long was asleep, and what has come since may still be to be decoded.
+const LONGEST_PAUSE = 5000;
 
 /**
  * Receives a track. To the page it is what `Reception` is over WebRTC. It fails at most once and doesn't recover.
@@ -152,7 +154,9 @@ export class FrameReception {
 
   /** Starts to wait for the first picture. A timeout counts only if `isDue()` then. */
   expectPicture(isDue) {
-    if (!this.hasPicture) this.#expect(PICTURE_TIMEOUT, "noPicture", isDue);
+    if (this.hasPicture) return;
+    // A hidden page may not play what comes.
+    this.#expect(PICTURE_TIMEOUT, "noPicture", () => isDue() && !(this.hasPicture && document.hidden));
   }
 
   /** Records that the first picture is on the screen. */
@@ -179,10 +183,11 @@ export class FrameReception {
       captured: this.#newest?.captured ?? null, roundTrip: null, soundLevel: this.#sound.level,
       soundPackets: this.#sound.packets, soundLag: this.#sound.delay - this.#delay,
     };
+    const wasAsleep = now.time - this.counted?.time > LONGEST_PAUSE;
     this.counted = now;
     const last = this.#undecoded;
     // A hidden page may not play.
-    if (!last || document.hidden || last.framesDecoded !== now.framesDecoded) this.#undecoded = now;
+    if (!last || wasAsleep || document.hidden || last.framesDecoded !== now.framesDecoded) this.#undecoded = now;
     else if (now.time - last.time > PICTURE_TIMEOUT && now.packets - last.packets > MANY_PICTURES) {
       this.#fail("undecodable");
       return false;

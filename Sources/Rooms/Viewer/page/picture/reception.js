@@ -12,6 +12,8 @@ const RELAY_DELAY = 3_000;
 const PICTURE_TIMEOUT = 10_000;
 // More packets than a still screen needs.
 const PACKETS_OF_PICTURES = 50;
+// A page that hasn't looked for so long was asleep, and what has arrived since may still be to be decoded.
+const LONGEST_PAUSE = 5000;
 
 /**
  * Offers to receive a track, and follows the connection. It fails at most once and doesn't recover.
@@ -158,11 +160,12 @@ export class Reception {
   async look() {
     const now = await this.#peer.statistics();
     if (!now || this.#isOver) return false;
+    const wasAsleep = now.time - this.counted?.time > LONGEST_PAUSE;
     this.counted = now;
     // In a hidden tab, that is all there is to see of it.
     if (now.framesDecoded > 0) this.arrived();
     const last = this.#undecoded;
-    if (!last || last.framesDecoded !== now.framesDecoded) this.#undecoded = now;
+    if (!last || wasAsleep || last.framesDecoded !== now.framesDecoded) this.#undecoded = now;
     else if (now.time - last.time > PICTURE_TIMEOUT && now.packets - last.packets > PACKETS_OF_PICTURES) {
       this.#fail(messages.undecodable());
       return false;
