@@ -35,7 +35,7 @@ test("answers that can't be are left out, and old ones are worth less", () => {
 test("a picture's delay is from a change to the screen, whatever is expected; a keep-alive has none", () => {
   const viewer = new EventTarget();
   viewer.send = () => {};
-  const video = { requestVideoFrameCallback(look) { this.look = look; } };
+  const video = { requestVideoFrameCallback(look) { this.look = look; }, cancelVideoFrameCallback() {} };
   const delay = new Delay(viewer, video);
   viewer.dispatchEvent(new CustomEvent("stream", { detail: {} }));
   const begin = performance.now();

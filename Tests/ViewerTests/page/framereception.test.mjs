@@ -81,3 +81,10 @@ test("pictures that can't be decoded are a failure after 10 s, but not those of 
   assert.equal(await look(1000, 10), false);
   assert.deepEqual(failures, ["undecodable"]);
 });
+
+test("a reception that is over no longer waits for a picture on the screen", async (context) => {
+  const { reception, video } = await agreed(context, true);
+  assert.equal(video.callbacks.size, 1);
+  reception.close();
+  assert.equal(video.callbacks.size, 0);
+});

@@ -61,6 +61,7 @@ export class FrameReception {
   #bytes = 0;
   #undecoded = null;
   #timer = null;
+  #awaited = 0;
   #sound;
   /** How long pictures are held back, those that are, and how much later than its capture the last one was shown. */
   #hold = 0;
@@ -205,6 +206,7 @@ export class FrameReception {
     this.#isOver = true;
     clearTimeout(this.#timer);
     clearTimeout(this.#release);
+    this.#video.cancelVideoFrameCallback?.(this.#awaited);
     this.#sound.close();
     this.#player?.close();
     this.#signalling.send("__frames_stop", {});
@@ -240,14 +242,14 @@ export class FrameReception {
   #watch() {
     const look = (_, { mediaTime, presentationTime: shown }) => {
       if (this.#isOver) return;
-      this.#video.requestVideoFrameCallback(look);
+      this.#awaited = this.#video.requestVideoFrameCallback(look);
       const picture = this.#player?.isIn(this.#video) ? this.#player.presented(mediaTime) : null;
       if (!picture) return;
       const { captured, hasPointer, arrived } = picture;
       this.#delay = shown - captured;
       this.#handlers.onPresented({ captured, hasPointer, arrived, shown });
     };
-    this.#video.requestVideoFrameCallback?.(look);
+    this.#awaited = this.#video.requestVideoFrameCallback?.(look);
   }
 
   /** Confirms what has been decoded or will be soon: that makes the host wait for a decoder that doesn't keep up. */

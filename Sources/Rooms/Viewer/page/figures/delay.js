@@ -38,6 +38,7 @@ export class Delay {
   #questions = 0;
   #timer = null;
   #stream = null;
+  #awaited = 0;
   #since = 0;
   #anchor = null;
   #lastStamp = null;
@@ -102,12 +103,13 @@ export class Delay {
     this.#lastStamp = null;
     this.#taken = [];
     if (!this.#video.requestVideoFrameCallback) return;
+    this.#video.cancelVideoFrameCallback(this.#awaited);
     const look = (_, picture) => {
       if (this.#stream !== stream) return;
-      this.#video.requestVideoFrameCallback(look);
+      this.#awaited = this.#video.requestVideoFrameCallback(look);
       this.#shown(picture);
     };
-    this.#video.requestVideoFrameCallback(look);
+    this.#awaited = this.#video.requestVideoFrameCallback(look);
   }
 
   /** Handles a picture that has come over the WebSocket, with its own capture time. */

@@ -26,6 +26,7 @@ export class Pointer {
   #live = false;
   #frame = null;
   #stream = null;
+  #awaited = 0;
   #shapes = 0;
   #scale = 0;
   #written = "";
@@ -117,13 +118,14 @@ export class Pointer {
     this.#presented = null;
     this.#changes = [];
     if (!this.#video.requestVideoFrameCallback) return;
+    this.#video.cancelVideoFrameCallback(this.#awaited);
     const look = (_, { rtpTimestamp }) => {
       if (this.#stream !== stream || this.#video.srcObject !== stream) return;
-      this.#video.requestVideoFrameCallback(look);
+      this.#awaited = this.#video.requestVideoFrameCallback(look);
       this.#isExact = Number.isInteger(rtpTimestamp);
       this.presented(rtpTimestamp);
     };
-    this.#video.requestVideoFrameCallback(look);
+    this.#awaited = this.#video.requestVideoFrameCallback(look);
   }
 
   /** Records that the picture with timestamp `rtp` is on the screen. */

@@ -15,6 +15,8 @@ export class Stage {
   #card = byId("card");
   #hasPicture = false;
   #shown = null;
+  /** The callback for the first picture. */
+  #awaited = 0;
   /** The URL of the Media Source that is shown. */
   #address = null;
 
@@ -58,8 +60,13 @@ export class Stage {
     const first = () => {
       if (this.#shown === stream) this.onFirstPicture();
     };
-    if (video.requestVideoFrameCallback) video.requestVideoFrameCallback(first);
-    else video.addEventListener("loadeddata", first, { once: true });
+    // One that waits for a stream without pictures, as of a host that is away, gives way to the next.
+    if (video.requestVideoFrameCallback) {
+      video.cancelVideoFrameCallback(this.#awaited);
+      this.#awaited = video.requestVideoFrameCallback(first);
+    } else {
+      video.onloadeddata = first;
+    }
     this.play();
   }
 

@@ -1,0 +1,86 @@
+// What the page leaves behind while it waits, possibly for hours, for a host that is away.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { FakeElement } from "./fakes/fakeelement.mjs";
+import { Delay } from "../../../Sources/Rooms/Viewer/page/figures/delay.js";
+import { Pointer } from "../../../Sources/Rooms/Viewer/page/picture/pointer.js";
+import { Stage } from "../../../Sources/Rooms/Viewer/page/picture/stage.js";
+
+/** A video that is told which callbacks wait for its next picture. */
+class FakeVideo extends FakeElement {
+  waiting = new Map();
+  #last = 0;
+
+  requestVideoFrameCallback(look) {
+    this.#last += 1;
+    this.waiting.set(this.#last, look);
+    return this.#last;
+  }
+
+  cancelVideoFrameCallback(handle) {
+    this.waiting.delete(handle);
+  }
+
+  /** A picture is presented. */
+  present() {
+    const looks = [...this.waiting.values()];
+    this.waiting.clear();
+    for (const look of looks) look(0, { rtpTimestamp: 90 });
+  }
+
+  async play() {}
+}
+
+/** The parts of a page that follow what `video` presents, and the first pictures of streams that the stage has told. */
+function following(video) {
+  globalThis.MediaStream = class {};
+  globalThis.ResizeObserver = class { observe() {} };
+  globalThis.cancelAnimationFrame = () => {};
+  const elements = new Map([["video", video]]);
+  document.getElementById = (id) => elements.get(id) ?? elements.set(id, new FakeElement("div")).get(id);
+  const layer = Object.assign(new FakeElement("div"), { querySelector: () => new FakeElement("canvas") });
+  const viewer = new EventTarget();
+  new Delay(viewer, video);
+  const [stage, pointer] = [new Stage(), new Pointer(video, layer)];
+  stage.onFirstPicture = () => firsts.push(video.srcObject);
+  const firsts = [];
+  const show = () => {
+    const stream = new MediaStream();
+    viewer.dispatchEvent(new CustomEvent("stream", { detail: stream }));
+    pointer.watch(stream);
+    stage.show(stream);
+    return stream;
+  };
+  return { show, firsts };
+}
+
+test("streams without a picture leave nothing that waits for one, and the first picture of the last one is noticed", () => {
+  const video = new FakeVideo("video");
+  const { show, firsts } = following(video);
+  for (let attempt = 0; attempt < 100; attempt += 1) show();
+  assert.equal(video.waiting.size, 3);
+  const stream = show();
+  video.present();
+  assert.deepEqual(firsts, [stream]);
+  // Delays and the pointer are followed from picture to picture.
+  assert.equal(video.waiting.size, 2);
+  video.present();
+  assert.deepEqual([video.waiting.size, firsts.length], [2, 1]);
+  show();
+  assert.equal(video.waiting.size, 3);
+});
+
+test("so it is in a browser that doesn't tell of each picture", () => {
+  const video = new FakeElement("video");
+  let listeners = 0;
+  video.play = async () => {};
+  video.addEventListener = () => (listeners += 1);
+  const { show, firsts } = following(video);
+  const before = listeners;
+  for (let attempt = 0; attempt < 100; attempt += 1) show();
+  assert.equal(listeners, before);
+  video.onloadeddata();
+  assert.equal(firsts.length, 1);
+});
