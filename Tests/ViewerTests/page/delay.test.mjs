@@ -32,6 +32,17 @@ test("answers that can't be are left out, and old ones are worth less", () => {
   assert.ok(Math.abs(clock.offset - 202) < 0.001);
 });
 
+test("a clock that stood still while its machine slept is right again with the next answer", () => {
+  const clock = new HostClock();
+  // The host is 5000 ms ahead, and then 65 s, though the next answers take longer.
+  clock.add({ asked: 0, received: 5001, sent: 5001, arrived: 2 });
+  clock.add({ asked: 5000, received: 70_040, sent: 70_040, arrived: 5080 });
+  assert.deepEqual([clock.offset, clock.error], [65_000, 40]);
+  // An answer that was under way for long says little, and is no such jump.
+  clock.add({ asked: 10_000, received: 77_000, sent: 77_000, arrived: 12_001 });
+  assert.equal(clock.offset, 65_000);
+});
+
 test("a picture's delay is from a change to the screen, whatever is expected; a keep-alive has none", () => {
   const viewer = new EventTarget();
   viewer.send = () => {};

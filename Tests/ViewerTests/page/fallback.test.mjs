@@ -40,10 +40,10 @@ function shownWithAttempt(context, signalling) {
   const shown = new ShownTrack(viewer, stage, {
     onTold() {}, onNegotiation() {}, onFailure: (reason) => failures.push(reason),
   });
-  let attempt = null;
+  const attempts = [];
   const page = {
     video: stage.video, messages, attempt: null, failure: {},
-    make: () => (attempt = new FakeAttempt(shown.signalling)),
+    make: () => attempts.push(new FakeAttempt(shown.signalling)) && attempts.at(-1),
   };
   const reception = new Fallback(signalling, null, page, {
     onStream() {}, onConnected() {}, onPresented() {}, onPath() {}, onFailure: (reason) => failures.push(reason),
@@ -54,7 +54,7 @@ function shownWithAttempt(context, signalling) {
   reception.hasPicture = true;
   time += 60_000;
   reception.tryAgain();
-  return { shown, reception, attempt, failures };
+  return { shown, reception, attempt: attempts[0], attempts, failures };
 }
 
 const peers = (watching) => ({ host: HOST, tracks: [{ name: "desk" }], watching });
@@ -92,6 +92,17 @@ test("the session of an attempt that was given up on a dead connection brings no
   assert.notEqual(shown.reception, reception);
   assert.equal(next.sent[0], "__unwatch");
   shown.leave();
+});
+
+test("an attempt that gives way to another one, by servers, is followed by that", (context) => {
+  const { reception, attempt, attempts } = shownWithAttempt(context, new FakeSignalling());
+  reception.attempted(attempt, "otherWay");
+  assert.equal(attempts.length, 2);
+  reception.attempted(attempt, "failure", {});
+  assert.ok(reception.hasAttempt && !attempts[1].isClosed);
+  reception.attempted(attempts[1], "failure", {});
+  assert.ok(!reception.hasAttempt && attempts[1].isClosed);
+  reception.close();
 });
 
 test("an answer that comes without a reception starts nothing", (context) => {

@@ -84,6 +84,8 @@ export class Fallback extends FrameReception {
   attempted(attempt, name, value) {
     if (attempt !== this.#attempt) return;
     if (name === "connected" && !this.hasPicture) this.#goOn();
+    // By the servers that the host has told of since.
+    if (name === "otherWay") this.#try();
     if (name !== "failure") return;
     this.#failure = value;
     this.#giveUp();
@@ -102,9 +104,7 @@ export class Fallback extends FrameReception {
     const now = performance.now();
     if (!this.#make || this.#attempt || !this.hasPicture || now - this.#attempted < ATTEMPT_INTERVAL) return;
     this.#attempted = now;
-    this.#isAnother = true;
-    this.#attempt = this.#make();
-    this.#attempt.open();
+    this.#try();
   }
 
   /** Updates the counters, and changes over to WebRTC once that has a picture. */
@@ -125,6 +125,12 @@ export class Fallback extends FrameReception {
     super.close();
     this.#attempt?.close();
     this.#attempt = null;
+  }
+
+  #try() {
+    this.#isAnother = true;
+    this.#attempt = this.#make();
+    this.#attempt.open();
   }
 
   /** Ends the attempt. */

@@ -4,6 +4,8 @@
 const MOST_ANSWERS = 16;
 // The largest drift between the two clocks: 50 parts per million, in milliseconds per millisecond.
 const DRIFT = 50e-6;
+// A clock that stands still while its machine sleeps is behind by more than this afterwards, in milliseconds.
+const JUMP = 500;
 
 /**
  * The offset of the host's clock from ours. Each reply gives four timestamps, as in NTP (RFC 5905 section 8). The reply
@@ -17,7 +19,10 @@ export class HostClock {
     if (![asked, received, sent, arrived].every(Number.isFinite)) return;
     const roundTrip = arrived - asked - (sent - received);
     if (roundTrip < 0 || arrived < asked || sent < received) return;
-    this.#answers.push({ roundTrip, arrived, offset: (received - asked + (sent - arrived)) / 2 });
+    const offset = (received - asked + (sent - arrived)) / 2;
+    // Each offset is right to half its round trip, unless a clock has stood still since.
+    if (Math.abs(offset - this.offset) > roundTrip / 2 + this.error + JUMP) this.#answers = [];
+    this.#answers.push({ roundTrip, arrived, offset });
     if (this.#answers.length > MOST_ANSWERS) this.#answers.shift();
   }
 
