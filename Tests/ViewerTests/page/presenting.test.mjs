@@ -112,6 +112,40 @@ test("a refused offer and a lost connection are told once, and nothing stays ope
   assert.equal(lost.requests.at(-1).headers["X-Ending"], "lost");
 });
 
+test("a host that doesn't answer within 30 s, as on a dead network, is a lost connection; one that is connected has time", async (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const dead = publish(context);
+  let answer = null;
+  context.mock.method(globalThis, "fetch", (_, { method }) => {
+    if (method === "DELETE") dead.requests.push({ method });
+    return new Promise((resume) => (answer = resume));
+  });
+  const opening = dead.publication.open();
+  await null;
+  context.mock.timers.tick(29_999);
+  assert.deepEqual(dead.told, []);
+  context.mock.timers.tick(1);
+  assert.deepEqual([dead.told, dead.connection.isClosed], [[0], true]);
+  // What the host has begun meanwhile is ended there.
+  answer({ ok: true, headers: new Headers({ Location: `${ADDRESS}/secret` }) });
+  await null;
+  await null;
+  assert.deepEqual(dead.requests.map(({ method }) => method), ["DELETE"]);
+  answer();
+  await opening;
+
+  const live = publish(context);
+  await live.publication.open();
+  live.connection.enter("connecting");
+  live.connection.enter("connected");
+  context.mock.timers.tick(3_600_000);
+  live.connection.enter("disconnected");
+  context.mock.timers.tick(4999);
+  assert.deepEqual(live.told, ["connected"]);
+  context.mock.timers.tick(1);
+  assert.deepEqual(live.told, ["connected", 0]);
+});
+
 test("a share that the host has ended is closed without a request", async (context) => {
   const { publication, requests, connection } = publish(context);
   await publication.open();

@@ -1,5 +1,7 @@
 // Publishes one video track, with its audio if there is any, to the host over WHIP (RFC 9725).
 
+// In milliseconds: until the host's answer and a path are there. A request on a dead network takes minutes to fail.
+const CONNECTION_TIMEOUT = 30_000;
 const DISCONNECTED_TIMEOUT = 5000;
 const END_TIMEOUT = 1000;
 
@@ -24,7 +26,7 @@ export class Publication {
   #handlers;
   #senders = new Map();
   #session = null;
-  #disconnected = null;
+  #timer = null;
   #isOver = false;
   /** Why it is over, as for `end`. */
   #ending = null;
@@ -67,6 +69,7 @@ export class Publication {
 
   /** Sends the offer and applies the host's answer. */
   async open() {
+    this.#expect(CONNECTION_TIMEOUT);
     try {
       await this.#connection.setLocalDescription();
       const answer = await fetch(this.#address, {
@@ -91,7 +94,7 @@ export class Publication {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#ending = ending;
-    clearTimeout(this.#disconnected);
+    clearTimeout(this.#timer);
     // The host receives the reason before the connection closes, because DTLS's close_notify has none.
     await Promise.race([this.#leave(ending), new Promise((resume) => setTimeout(resume, END_TIMEOUT))]);
     this.#connection.close();
@@ -107,19 +110,27 @@ export class Publication {
   #changed() {
     if (this.#isOver) return;
     const { connectionState } = this.#connection;
-    clearTimeout(this.#disconnected);
-    if (connectionState === "connected") this.#handlers.onConnected();
-    else if (connectionState === "failed") this.#lose(0);
-    else if (connectionState === "disconnected") {
-      this.#disconnected = setTimeout(() => this.#lose(0), DISCONNECTED_TIMEOUT);
+    if (connectionState === "connected") {
+      clearTimeout(this.#timer);
+      this.#handlers.onConnected();
+    } else if (connectionState === "failed") {
+      this.#lose(0);
+    } else if (connectionState === "disconnected") {
+      this.#expect(DISCONNECTED_TIMEOUT);
     }
+  }
+
+  /** Loses the session after `delay` milliseconds, unless it is connected by then. */
+  #expect(delay) {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#lose(0), delay);
   }
 
   #lose(status) {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#ending = "lost";
-    clearTimeout(this.#disconnected);
+    clearTimeout(this.#timer);
     this.#leave("lost");
     this.#connection.close();
     this.#handlers.onLost(status);
