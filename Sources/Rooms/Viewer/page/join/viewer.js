@@ -70,7 +70,8 @@ export class Viewer extends ViewerState {
    * Ends a wait for the next attempt at once. After a change of network, also retries if the old connection is broken.
    */
   hurry(isOtherNetwork = false) {
-    if (this.#recovery.isDue) this.#reconnect();
+    // Who waits to be let in asks the host nothing, and wouldn't notice that the connection is dead.
+    if (this.#recovery.isDue || (isOtherNetwork && this.phase === "waiting")) this.#reconnect();
     else if (isOtherNetwork && this.#isReceiving && !this.reception.isConnected) this.#retry(messages.lostConnection());
     else if (isOtherNetwork) {
       this.#ping();
