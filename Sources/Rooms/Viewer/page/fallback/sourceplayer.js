@@ -204,7 +204,9 @@ export class SourcePlayer {
 
   /** Keeps close to the newest picture. */
   #follow = () => {
-    if (document.hidden || !this.isIn(this.#video)) return;
+    // Picture in picture shows the pictures of a hidden page.
+    const isUnseen = document.hidden && document.pictureInPictureElement !== this.#video;
+    if (isUnseen || !this.isIn(this.#video)) return;
     const behind = this.#last / TIMESCALE - this.#now;
     const rate = behind > TOLERATED ? FASTEST : 1;
     if (this.#video.playbackRate !== rate) this.#video.playbackRate = rate;
