@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import "./fakes/browser.mjs";
+import { fakeSockets } from "./fakes/fakesockets.mjs";
 import { readLink } from "../../../Sources/Rooms/Viewer/page/join/link.js";
 import { Recovery } from "../../../Sources/Rooms/Viewer/page/join/recovery.js";
 import { Relays, waitBefore } from "../../../Sources/Rooms/Viewer/page/join/retry.js";
@@ -168,23 +169,6 @@ test("an answer may take longer where it comes behind pictures", () => {
   assert.ok(!isDead({ pingAge: 0 }, own));
   assert.ok(!isDead(null, own));
 });
-
-/** The sockets that the page opens during a test. */
-function fakeSockets(context) {
-  const sockets = [];
-  class Fake {
-    readyState = 0;
-    sent = [];
-    constructor() { sockets.push(this); }
-    send(text) { this.sent.push(text); }
-    close() {}
-    open() { this.readyState = 1; this.onopen(); }
-  }
-  const Real = globalThis.WebSocket;
-  globalThis.WebSocket = Object.assign(Fake, { OPEN: 1 });
-  context.after(() => { globalThis.WebSocket = Real; });
-  return sockets;
-}
 
 test("a locked room and a refused wish to enter have ends of their own", (context) => {
   const sockets = fakeSockets(context);
