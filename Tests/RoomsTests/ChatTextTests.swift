@@ -12,7 +12,7 @@ struct ChatTextTests {
             ("A\u{0}n\u{7}n\u{1B}[2J\u{9B}", "Ann[2J"), ("\u{202E}olleh\u{2066}\u{200F}", "olleh"),
             ("a\u{2028}b\u{2029}c\u{85}d", "abcd"), (" \n\u{200B}", ""), ("", ""),
             ("<b>x</b> & \"y\" https://a.example/?b#c", "<b>x</b> & \"y\" https://a.example/?b#c"),
-            ("👩‍👩‍👧‍👦 李雷", "👩‍👩‍👧‍👦 李雷"),
+            ("👩‍👩‍👧‍👦 李雷", "👩‍👩‍👧‍👦 李雷"), ("\u{3164}\n\u{2800}\u{200D}", ""), ("\u{301}", ""), ("?\u{3164}", "?\u{3164}"),
         ])
     func clean(text: String, clean: String) {
         #expect(ChatText.clean(text) == clean)

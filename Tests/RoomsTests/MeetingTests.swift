@@ -141,6 +141,9 @@ struct PeopleTests {
             ("Ann", "Ann"), ("  Ann \t", "Ann"), ("A\u{0}n\u{7}n\u{9B}", "Ann"), ("\u{202E}nnA", "nnA"),
             ("\u{200B}\n", nil), ("", nil), ("<b>Ann</b>", "<b>Ann</b>"), ("👩‍👩‍👧‍👦", "👩‍👩‍👧‍👦"), ("李雷", "李雷"),
             (String(repeating: "x", count: 70), String(repeating: "x", count: 64)),
+            // Joiners, a combining mark, blank letters and symbols, and a variation selector.
+            ("\u{200D}\u{200C}", nil), ("\u{301}", nil), ("\u{3164} \u{2800}\u{115F}\u{FFA0}", nil), ("\u{FE0F}", nil),
+            ("e\u{301}", "e\u{301}"), ("\u{0E33}", "\u{0E33}"), (".", "."), ("1\u{FE0F}\u{20E3}", "1\u{FE0F}\u{20E3}"),
         ])
     func names(text: String, clean: String?) {
         #expect(MemberName.clean(text) == clean)

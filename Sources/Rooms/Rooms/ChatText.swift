@@ -5,7 +5,7 @@ public enum ChatText {
 
     /// Returns `text` without control characters except line feeds, without other invisible characters and those that
     /// change the text direction, and without white space at either end. Tabs become spaces. The result is empty if
-    /// nothing is left, and nil if it would be longer than the limit.
+    /// nothing visible is left, and nil if it would be longer than the limit.
     public static func clean(_ text: String) -> String? {
         // A character can have any number of combining marks, so both characters and scalars are limited.
         guard text.utf8.count <= limit * 64 else { return nil }
@@ -21,6 +21,6 @@ public enum ChatText {
         var rest = String(shown).drop(while: ends)
         while let last = rest.last, ends(last) { rest.removeLast() }
         guard rest.unicodeScalars.count <= limit * 4, rest.count <= limit else { return nil }
-        return String(rest)
+        return rest.unicodeScalars.contains(where: MemberName.isVisible) ? String(rest) : ""
     }
 }

@@ -33,7 +33,8 @@ public enum MemberName {
     public static let limit = 64
 
     /// Returns `text` without invisible characters and those that change the text direction, without white space at
-    /// either end, and cut off at the limit; nil if nothing is left.
+    /// either end, and cut off at the limit; nil if nothing visible is left, so that no member acts under a name that
+    /// others can't see.
     public static func clean(_ text: String) -> String? {
         // A character can have any number of combining marks, so both characters and scalars are limited.
         let scalars = text.unicodeScalars.prefix(limit * 16).filter(isShown).prefix(limit * 4)
@@ -41,7 +42,15 @@ public enum MemberName {
         let ends = { (character: Character) in character.isWhitespace }
         var name = shown.drop(while: ends)
         while let last = name.last, ends(last) { name.removeLast() }
-        return name.isEmpty ? nil : String(name)
+        return name.unicodeScalars.contains(where: isVisible) ? String(name) : nil
+    }
+
+    /// Whether a scalar that is shown can be seen by itself: it isn't a joiner, a mark on another character, or blank
+    /// like the Hangul fillers and the Braille pattern without dots.
+    static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
+        let properties = scalar.properties
+        if properties.isDefaultIgnorableCodePoint || properties.isWhitespace || scalar.value == 0x2800 { return false }
+        return properties.generalCategory != .nonspacingMark && properties.generalCategory != .enclosingMark
     }
 
     /// Whether a scalar is visible, or joins visible ones, and doesn't change the text direction.
