@@ -133,6 +133,28 @@ struct SocketIOCallTests {
         #expect(try join(without, "call,secret").answer[0] as? String == "leaved")
     }
 
+    @Test("what clients are told of each other isn't the secret name of a session, and lets no one act in it")
+    func identifiers() throws {
+        let server = try server()
+        let (ann, annJoined) = try join(server, "a,secret")
+        let (ben, benJoined) = try join(server, "a,secret")
+        let came = try ann.nextEvent()
+        let known = [annJoined, benJoined, came].compactMap { $0[2] as? String }
+        #expect(known.count == 3)
+        for name in known + ["", "a,secret", "*"] {
+            let path = "/socket.io/?EIO=4&sid=\(name)&transport="
+            let answers = [
+                try server.request("GET", path + "polling"), try server.request("POST", path + "polling", body: "41"),
+                try server.request("GET", path + "websocket", WebSocketClient.upgradeHeaders),
+            ]
+            for answer in answers {
+                #expect(answer.status == 400 && answer.text == "{\"code\":1,\"message\":\"Session ID unknown\"}")
+            }
+        }
+        try ben.send("42[\"message\",\"a,secret\",\"still here\"]")
+        #expect(try ann.nextEvent()[2] as? String == "still here")
+    }
+
     @Test("when the token has expired, both are removed")
     func expiry() throws {
         let clock = TestClock()
