@@ -30,12 +30,27 @@ class FakeVideo extends FakeElement {
     for (const look of looks) look(0, { rtpTimestamp: 90 });
   }
 
-  async play() {}
+  async play() {
+    this.paused = false;
+    this.plays += 1;
+  }
+
+  plays = 0;
+  paused = true;
+
+  /** The browser pauses it. */
+  pause() {
+    this.paused = true;
+    this.dispatchEvent(new Event("pause"));
+  }
 }
 
 /** The parts of a page that follow what `video` presents, and the first pictures of streams that the stage has told. */
 function following(video) {
   globalThis.MediaStream = class {};
+  Object.assign(document, { hidden: false, pictureInPictureElement: null });
+  const heard = new EventTarget();
+  document.addEventListener = heard.addEventListener.bind(heard);
   globalThis.ResizeObserver = class { observe() {} };
   globalThis.cancelAnimationFrame = () => {};
   const elements = new Map([["video", video]]);
@@ -53,7 +68,7 @@ function following(video) {
     stage.show(stream);
     return stream;
   };
-  return { show, firsts };
+  return { show, firsts, tell: (type) => heard.dispatchEvent(new Event(type)) };
 }
 
 test("streams without a picture leave nothing that waits for one, and the first picture of the last one is noticed", () => {
@@ -83,4 +98,28 @@ test("so it is in a browser that doesn't tell of each picture", () => {
   assert.equal(listeners, before);
   video.onloadeddata();
   assert.equal(firsts.length, 1);
+});
+
+test("a video that the browser has paused plays on as soon as it is seen in the page", () => {
+  const video = new FakeVideo("video");
+  const { show, tell } = following(video);
+  video.pause();
+  assert.equal(video.plays, 0);
+  show();
+  assert.equal(video.plays, 1);
+  // Somebody pauses it in picture in picture, and closes that.
+  document.pictureInPictureElement = video;
+  video.pause();
+  assert.deepEqual([video.plays, video.paused], [1, true]);
+  document.pictureInPictureElement = null;
+  video.dispatchEvent(new Event("leavepictureinpicture"));
+  assert.deepEqual([video.plays, video.paused], [2, false]);
+  document.hidden = true;
+  video.pause();
+  assert.equal(video.plays, 2);
+  document.hidden = false;
+  tell("visibilitychange");
+  assert.equal(video.plays, 3);
+  tell("visibilitychange");
+  assert.equal(video.plays, 3);
 });

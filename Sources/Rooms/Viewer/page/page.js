@@ -289,8 +289,13 @@ window.screenRelay = Object.freeze({
   for (;;) {
     if (viewer.reception?.peer && !pointer.isExact) pointer.presented(viewer.reception.peer.playedTimestamp);
     await viewer.look().catch(() => {});
-    if (measurements.sample()) charts.update();
-    draw();
+    try {
+      if (measurements.sample()) charts.update();
+      draw();
+    } catch (problem) {
+      // The next look may find a dead connection.
+      console.error(problem);
+    }
     await new Promise((resume) => setTimeout(resume, LOOK_EVERY));
   }
 })();

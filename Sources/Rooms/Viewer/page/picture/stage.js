@@ -29,6 +29,9 @@ export class Stage {
 
   constructor() {
     byId("card-action").addEventListener("click", () => this.onAction());
+    // Browsers pause a video whose picture in picture is closed, or that is in the background.
+    for (const type of ["pause", "leavepictureinpicture"]) this.#video.addEventListener(type, () => this.#goOn());
+    document.addEventListener("visibilitychange", () => this.#goOn());
   }
 
   get video() {
@@ -79,6 +82,12 @@ export class Stage {
       this.#video.muted = true;
       this.play();
     });
+  }
+
+  /** Plays on after a pause that the user can't have wanted: only in picture in picture there is a button for it. */
+  #goOn() {
+    const isElsewhere = document.hidden || document.pictureInPictureElement === this.#video;
+    if (this.#shown && this.#video.paused && !isElsewhere) this.play();
   }
 
   /** Shows the pictures of the stream again, instead of the held one. */
