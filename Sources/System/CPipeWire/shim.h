@@ -32,11 +32,16 @@ static inline void shim_pw_loop_leave(struct pw_loop *loop) { pw_loop_leave(loop
 /// Handles what has arrived, without waiting; the number of sources that had something, or a negative errno.
 static inline int shim_pw_loop_iterate(struct pw_loop *loop) { return pw_loop_iterate(loop, 0); }
 
-static inline void shim_ignore(void *data, int descriptor, uint32_t mask) {}
+static inline void shim_set_true(void *flag, int descriptor, uint32_t mask) {
+    (void)descriptor;
+    (void)mask;
+    *(bool *)flag = true;
+}
 
-/// Makes the loop's descriptor readable while another one is, which the caller reads from. Ends with the loop.
-static inline void shim_pw_loop_watch(struct pw_loop *loop, int descriptor) {
-    pw_loop_add_io(loop, descriptor, SPA_IO_IN, false, shim_ignore, NULL);
+/// Makes the loop's descriptor readable while another one is, which the caller reads from, and has each iteration in which
+/// it is set `flag`. Ends with the loop.
+static inline void shim_pw_loop_watch(struct pw_loop *loop, int descriptor, bool *flag) {
+    pw_loop_add_io(loop, descriptor, SPA_IO_IN | SPA_IO_ERR | SPA_IO_HUP, false, shim_set_true, flag);
 }
 
 /// The list of what PipeWire has and the connection may see; NULL and errno if there is no memory.

@@ -13,8 +13,8 @@ final class KeptPicture {
     /// The number of bytes from one row to the next.
     let stride: Int
     private var isEmpty = true
-    // Kept so that a picture needs no allocation.
-    private var marked: [Bool] = []
+    // Kept so that a picture needs no allocation. Whether each macroblock of a band has changed.
+    private let marked: UnsafeMutableBufferPointer<Bool>
     private let row: UnsafeMutableRawPointer
     /// The row of each band that `sampleMatches` looked at last.
     private var sampled = 0
@@ -34,11 +34,14 @@ final class KeptPicture {
         self.stride = stride
         self.base = base
         self.row = row
+        marked = .allocate(capacity: (size.width + Self.side - 1) / Self.side)
+        marked.initialize(repeating: false)
     }
 
     deinit {
         free(base)
         free(row)
+        marked.deallocate()
     }
 
     /// A picture of the same size, in another's memory. All of its pixels must be there.
@@ -91,35 +94,49 @@ final class KeptPicture {
     /// Marks the macroblocks of a band that have changed; returns whether there are any.
     private func mark(_ band: PixelRectangle, _ new: Pixels) -> Bool {
         let blocks = (band.width + Self.side - 1) / Self.side
-        let (bytes, blockBytes) = (band.width * CastFormat.bytesPerPixel, Self.side * CastFormat.bytesPerPixel)
-        marked.removeAll(keepingCapacity: true)
+        for block in 0..<blocks { marked[block] = false }
         var count = 0
         for y in band.y..<band.y + band.height where count < blocks {
-            let old = base + y * stride + band.x * CastFormat.bytesPerPixel
-            let now = pixels(band, row: y, of: new)
-            if memcmp(old, now, bytes) == 0 { continue }
-            if marked.isEmpty { marked.append(contentsOf: repeatElement(false, count: blocks)) }
-            for block in 0..<blocks where !marked[block] {
-                let start = block * blockBytes
-                if memcmp(old + start, now + start, min(blockBytes, bytes - start)) != 0 {
-                    marked[block] = true
-                    count += 1
-                }
-            }
+            let old = UnsafeRawPointer(base + y * stride + band.x * CastFormat.bytesPerPixel)
+            count += mark(blocks, old, pixels(band, row: y, of: new), byteCount: band.width * CastFormat.bytesPerPixel)
         }
         return count > 0
     }
 
+    /// Marks the macroblocks that differ in a row; returns how many of them weren't marked before.
+    private func mark(_ blocks: Int, _ old: UnsafeRawPointer, _ new: UnsafeRawPointer, byteCount: Int) -> Int {
+        let blockBytes = Self.side * CastFormat.bytesPerPixel
+        var (block, count) = (0, 0)
+        while block < blocks {
+            // Neighbours that aren't marked yet are mostly equal, and compared at once.
+            let first = block
+            while block < blocks, !marked[block] { block += 1 }
+            let (start, end) = (first * blockBytes, min(block * blockBytes, byteCount))
+            if end > start, memcmp(old + start, new + start, end - start) != 0 {
+                for each in first..<block {
+                    let place = each * blockBytes
+                    if memcmp(old + place, new + place, min(blockBytes, byteCount - place)) != 0 {
+                        marked[each] = true
+                        count += 1
+                    }
+                }
+            }
+            while block < blocks, marked[block] { block += 1 }
+        }
+        return count
+    }
+
     /// Copies the marked macroblocks of a band, and adds them to `changes`.
     private func take(_ band: PixelRectangle, _ new: Pixels, _ changes: inout [PixelRectangle]) {
+        let blocks = (band.width + Self.side - 1) / Self.side
         var block = 0
-        while block < marked.count {
+        while block < blocks {
             guard marked[block] else {
                 block += 1
                 continue
             }
             let first = block
-            while block < marked.count, marked[block] { block += 1 }
+            while block < blocks, marked[block] { block += 1 }
             let left = band.x + first * Self.side
             let right = min(band.x + band.width, band.x + block * Self.side)
             let run = PixelRectangle(x: left, y: band.y, width: right - left, height: band.height)

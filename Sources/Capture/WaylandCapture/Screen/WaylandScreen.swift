@@ -132,8 +132,10 @@ public final class WaylandScreen: ScreenSource {
         let now = MonotonicTime.now()
         if isReadable || nextCheck <= now {
             connection.iterate()
-            session?.process()
-            monitor?.process()
+            if connection.takeNews() || session.map({ $0.deadline <= now }) == true {
+                session?.process()
+                monitor?.process()
+            }
         }
         if isWaiting { return try awaitMonitor() }
         stream.endPutOff(now)

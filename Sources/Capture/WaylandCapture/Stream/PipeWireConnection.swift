@@ -11,6 +11,8 @@ final class PipeWireConnection {
     let fileDescriptor: Int32
     private let loop: UnsafeMutablePointer<pw_loop>
     private let context: OpaquePointer
+    /// Whether a watched descriptor was readable.
+    private let hasNews: UnsafeMutablePointer<Bool>
 
     /// Connects by `remote`.
     ///
@@ -44,12 +46,15 @@ final class PipeWireConnection {
         self.context = context
         self.core = core
         fileDescriptor = shim_pw_loop_descriptor(loop)
+        hasNews = .allocate(capacity: 1)
+        hasNews.initialize(to: false)
     }
 
     deinit {
         // This disconnects as well.
         pw_context_destroy(context)
         Self.close(loop)
+        hasNews.deallocate()
     }
 
     private static func close(_ loop: UnsafeMutablePointer<pw_loop>) {
@@ -58,9 +63,18 @@ final class PipeWireConnection {
         pw_deinit()
     }
 
-    /// Makes `fileDescriptor` readable whenever `other` is, which the caller reads from. A descriptor that is closed is
-    /// no longer watched.
-    func watch(_ other: Int32) { shim_pw_loop_watch(loop, other) }
+    /// Makes `fileDescriptor` readable whenever `other` is, which the caller reads from if `takeNews` says so. A
+    /// descriptor that is closed is no longer watched.
+    func watch(_ other: Int32) {
+        shim_pw_loop_watch(loop, other, hasNews)
+        hasNews.pointee = true
+    }
+
+    /// Whether a watched descriptor was readable in `iterate` since the last call, or is newly watched.
+    func takeNews() -> Bool {
+        defer { hasNews.pointee = false }
+        return hasNews.pointee
+    }
 
     /// Handles what has arrived. Never waits; what is left keeps `fileDescriptor` readable.
     func iterate() { _ = shim_pw_loop_iterate(loop) }
