@@ -121,15 +121,15 @@ test("a host that doesn't answer within 30 s, as on a dead network, is a lost co
     return new Promise((resume) => (answer = resume));
   });
   const opening = dead.publication.open();
-  await null;
+  await Promise.resolve();
   context.mock.timers.tick(29_999);
   assert.deepEqual(dead.told, []);
   context.mock.timers.tick(1);
   assert.deepEqual([dead.told, dead.connection.isClosed], [[0], true]);
   // What the host has begun meanwhile is ended there.
   answer({ ok: true, headers: new Headers({ Location: `${ADDRESS}/secret` }) });
-  await null;
-  await null;
+  await Promise.resolve();
+  await Promise.resolve();
   assert.deepEqual(dead.requests.map(({ method }) => method), ["DELETE"]);
   answer();
   await opening;

@@ -52,8 +52,8 @@ public final class SharedMonitor {
     /// Finds the monitor of `stream`, by its place. Waits at most 2 s for the compositor.
     ///
     /// - Parameter environment: returns the value of a variable.
-    /// - Returns: nil if the stream shows no monitor, if no compositor answers, or if several monitors are at that place
-    ///   because one mirrors the other.
+    /// - Returns: nil if the stream shows no monitor, if no compositor answers, or if several monitors are at that
+    ///   place because one mirrors the other.
     public init?(of stream: PortalStream, environment: (String) -> String?) {
         guard stream.sourceType == .monitor, let position = stream.position,
             let path = Compositor.path(environment: environment), let socket = connectedSocket(to: path)
@@ -90,8 +90,8 @@ public final class SharedMonitor {
         }
     }
 
-    /// Whether the monitor was removed or has changed so shortly before that this is why its screen cast has ended. Waits
-    /// at most 1 s for all that the compositor has to say.
+    /// Whether the monitor was removed or has changed so shortly before that this is why its screen cast has ended.
+    /// Waits at most 1 s for all that the compositor has to say.
     func hasJustChanged() -> Bool {
         settle()
         guard let changedAt else { return false }

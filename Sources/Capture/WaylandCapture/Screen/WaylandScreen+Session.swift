@@ -60,8 +60,8 @@ extension WaylandScreen {
         return failure
     }
 
-    /// Ends the screen because of `reason`; if that is only that the shared monitor is unplugged, the screen waits for one
-    /// instead, and false is returned.
+    /// Ends the screen because of `reason`; if that is only that the shared monitor is unplugged, the screen waits for
+    /// one instead, and false is returned.
     func end(_ reason: any ScreenError) throws(CaptureError) -> Bool {
         let isEndOfCast = (reason as? PortalError) == .closed || (reason as? CastError)?.mayBeWanted == true
         guard isEndOfCast, let monitor, monitor.hasJustChanged() else { throw .screen(reason) }

@@ -125,8 +125,8 @@ public final class WaylandScreen: ScreenSource {
         return memory
     }
 
-    /// Throws if the screen cast has ended, unless the reason is that its monitor is unplugged, or if the compositor has
-    /// changed to a format that can't be read.
+    /// Throws if the compositor has changed to a format that can't be read, or if the screen cast has ended, unless the
+    /// reason is that its monitor is unplugged.
     public func readEvents(isReadable: Bool = true, isPointerReadable: Bool = false) throws(CaptureError) -> Bool {
         owner.check()
         let now = MonotonicTime.now()

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import "./fakes/browser.mjs";
-import { message, withGlobals } from "./fakes/decoding.mjs";
-import { FrameReception } from "../../../Sources/Rooms/Viewer/page/fallback/frames.js";
+import "../fakes/browser.mjs";
+import { message, withGlobals } from "../fakes/decoding.mjs";
+import { FrameReception } from "../../../../Sources/Rooms/Viewer/page/fallback/frames.js";
 
 /** A decoder that makes a picture of each that it is given, as long as `isStuck` is false. */
 class FakeDecoder {

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { KEY, withGlobals } from "./fakes/decoding.mjs";
-import { DecoderPlayer } from "../../../Sources/Rooms/Viewer/page/fallback/decoderplayer.js";
+import { KEY, withGlobals } from "../fakes/decoding.mjs";
+import { DecoderPlayer } from "../../../../Sources/Rooms/Viewer/page/fallback/decoderplayer.js";
 
 /** Plays two pictures. Returns what the browser was asked for: the rates of streams, and what was done with each picture. */
 function play(context, browser) {

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import "./fakes/browser.mjs";
-import { Fallback } from "../../../Sources/Rooms/Viewer/page/fallback/fallback.js";
-import { ShownTrack } from "../../../Sources/Rooms/Viewer/page/picture/shown.js";
+import "../fakes/browser.mjs";
+import { Fallback } from "../../../../Sources/Rooms/Viewer/page/fallback/fallback.js";
+import { ShownTrack } from "../../../../Sources/Rooms/Viewer/page/picture/shown.js";
 
 const HOST = "h";
 

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import "./fakes/browser.mjs";
-import { KEY, withGlobals } from "./fakes/decoding.mjs";
-import { SourcePlayer } from "../../../Sources/Rooms/Viewer/page/fallback/sourceplayer.js";
+import "../fakes/browser.mjs";
+import { KEY, withGlobals } from "../fakes/decoding.mjs";
+import { SourcePlayer } from "../../../../Sources/Rooms/Viewer/page/fallback/sourceplayer.js";
 
 /** A source that takes at once what it is given. */
 class FakeSource extends EventTarget {

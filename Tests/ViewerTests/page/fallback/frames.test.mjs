@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { nalUnits, readSPS, sorted } from "../../../Sources/Rooms/Viewer/page/fallback/annexb.js";
-import { Confirmations, isNext, readFrame } from "../../../Sources/Rooms/Viewer/page/fallback/pictures.js";
+import { nalUnits, readSPS, sorted } from "../../../../Sources/Rooms/Viewer/page/fallback/annexb.js";
+import { Confirmations, isNext, readFrame } from "../../../../Sources/Rooms/Viewer/page/fallback/pictures.js";
 
 test("a message with a picture or with sound is read; others are left out", () => {
   const bytes = [1, 3, 0, 0, 0, 0, 1, 2, 0, 6, 10, 24, 30, 139, 64, 1, 0, 0, 0, 1, 103];
