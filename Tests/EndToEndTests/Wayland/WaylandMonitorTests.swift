@@ -89,6 +89,8 @@ extension EndToEnd {
 
         @Test("is shared again at once, without a question, if it is rotated")
         func rotated() throws {
+            // The window has to be on the monitor that is shared.
+            try desktop.tell("monitor 0 1")
             var window: WaylandWindow? = try WaylandWindow(on: desktop, "0000ff")
             let share = try share()
             let link = try share.printedLink()
