@@ -99,6 +99,12 @@ final class RawClient {
         shutdown(descriptor, Int32(SHUT_WR))
     }
 
+    /// Vanishes, and waits until the server has closed.
+    func breakOff() throws {
+        endSending()
+        try waitForEnd()
+    }
+
     /// Waits until the server has closed.
     func waitForEnd() throws {
         try eventually("the server to close") {

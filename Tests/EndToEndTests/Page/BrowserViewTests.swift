@@ -53,6 +53,10 @@ extension EndToEndInBrowser {
             try viewer.expectMotion()
             try press("p", on: page)
             try page.waitUntil("!document.pictureInPictureElement && !(\(isPressed))")
+            // As browsers do when its window is closed.
+            try page.evaluate("document.getElementById('video').pause()")
+            try page.waitUntil("!document.getElementById('video').paused")
+            try viewer.expectMotion()
             try press("p", on: page)
             try page.waitUntil(isInset)
             #expect(desktop.host.stop() == .exited(0))

@@ -146,8 +146,7 @@ struct PresenterTests {
         let client = try WebSocketClient(port: server.port)
         let visit = try #require(try join(client, "secret")["resume"] as? String)
         _ = try present(server, visit: visit)
-        client.raw.endSending()
-        try client.raw.waitForEnd()
+        try client.raw.breakOff()
         // It goes on by another WebSocket, and then leaves for good.
         let again = try WebSocketClient(port: server.port)
         try again.send(

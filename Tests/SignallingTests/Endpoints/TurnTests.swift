@@ -235,8 +235,7 @@ struct TurnTests {
         let bob = try Visitor(server, "audience", "Bob")
         try server.allow(bob, seconds: "3600")
         #expect(try server.present(bob) == 201)
-        bob.client.raw.endSending()
-        try bob.client.raw.waitForEnd()
+        try bob.client.raw.breakOff()
         let again = try WebSocketClient(port: server.port)
         let key = "\"room\":\"desk,audience\",\"role\":\"viewer\""
         try again.send(event: "__join", "{\(key),\"resume\":\"\(bob.visit)\"}")

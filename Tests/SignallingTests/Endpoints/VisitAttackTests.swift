@@ -104,8 +104,7 @@ struct VisitAttackTests {
         let bob = try Visitor(server, "audience", "Bob")
         try server.allow(bob, seconds: "4")
         #expect(try server.present(bob) == 201)
-        bob.client.raw.endSending()
-        try bob.client.raw.waitForEnd()
+        try bob.client.raw.breakOff()
         let reason = try eventually("the session's end") { publishing.state.withLock { $0.reasons.last } }
         #expect(reason == "the turn of Bob is over")
         #expect(try server.present(bob) == 403)

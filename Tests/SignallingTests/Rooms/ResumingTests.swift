@@ -40,8 +40,7 @@ struct ResumingTests {
 
     /// Ends a connection without a close frame, and waits until the server knows.
     private func breakOff(_ client: WebSocketClient) throws {
-        client.raw.endSending()
-        try client.raw.waitForEnd()
+        try client.raw.breakOff()
     }
 
     private func isClosed(_ media: FakeMedia) -> Bool { !media.state.withLock { $0.closed }.isEmpty }

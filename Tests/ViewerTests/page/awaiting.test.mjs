@@ -122,4 +122,8 @@ test("a video that the browser has paused plays on as soon as it is seen in the 
   assert.equal(video.plays, 3);
   tell("visibilitychange");
   assert.equal(video.plays, 3);
+  // A stream that is over isn't played from its beginning.
+  video.ended = true;
+  video.pause();
+  assert.equal(video.plays, 3);
 });

@@ -12,13 +12,12 @@ import Testing
 @Suite("the overlay of viewers' dots and lines", .enabled(if: VirtualScreen.isAvailable), .serialized)
 struct PointingOverlayTests {
     private static let background: UInt32 = 0x40_5060
-    private static let name = "Cid"
-    private static let color = PointingDrawing.dotColor(of: name)
+    private static let color = PointingRig.color
 
     @Test("a dot that moves is seen on the screen, but no picture shows it and nothing is to be read again")
     func dot() throws {
         let screen = try VirtualScreen(TestScreen.size)
-        let rig = try Rig(screen.name)
+        let rig = try PointingRig(screen.name)
         rig.client.background(Self.background)
         _ = try rig.capture.readEvents()
         _ = try rig.capture.fetchDamage()
@@ -44,7 +43,7 @@ struct PointingOverlayTests {
     @Test("all that changes beneath and beside dots is in the pictures in the end, and no dot is", arguments: [24, 16])
     func changing(depth: Int) throws {
         let screen = try VirtualScreen(TestScreen.size, depth: depth)
-        let rig = try Rig(screen.name)
+        let rig = try PointingRig(screen.name)
         // Greys, which no dot has.
         func grey(_ value: UInt32) -> UInt32 { depth == 24 ? value * 0x01_0101 : (value >> 3) * 0x0841 }
         let window = rig.client.window(TestScreen.all, color: grey(80))
@@ -82,7 +81,7 @@ struct PointingOverlayTests {
     @Test("what was drawn before a dot came, and was in no picture yet, isn't lost")
     func drawnBefore() throws {
         let screen = try VirtualScreen(TestScreen.size)
-        let rig = try Rig(screen.name)
+        let rig = try PointingRig(screen.name)
         let window = rig.client.window(TestScreen.all, color: Self.background)
         var picture = try GrabbedPicture(rig.capture)
         rig.client.fill(PixelRectangle(x: 190, y: 140, width: 20, height: 20), color: 0xFF, on: window)
@@ -101,7 +100,7 @@ struct PointingOverlayTests {
     @Test("what changes beneath a dot that stays is in the pictures, none shows the dot, and it is on the screen again")
     func staying() throws {
         let screen = try VirtualScreen(TestScreen.size)
-        let rig = try Rig(screen.name)
+        let rig = try PointingRig(screen.name)
         rig.client.background(Self.background)
         _ = try rig.capture.readEvents()
         _ = try rig.capture.fetchDamage()
@@ -134,7 +133,7 @@ struct PointingOverlayTests {
     @Test("clicks go to the window below")
     func clicks() throws {
         let screen = try VirtualScreen(TestScreen.size)
-        let rig = try Rig(screen.name)
+        let rig = try PointingRig(screen.name)
         let window = rig.client.window(TestScreen.all, color: Self.background)
         xcb_change_window_attributes(
             rig.client.connection, window, XCB_CW_EVENT_MASK.rawValue, [XCB_EVENT_MASK_BUTTON_PRESS.rawValue])
@@ -156,7 +155,7 @@ struct PointingOverlayTests {
     @Test("a line is drawn from place to place, and gone three seconds later; the end of pointing removes all at once")
     func lines() throws {
         let screen = try VirtualScreen(TestScreen.size)
-        let rig = try Rig(screen.name)
+        let rig = try PointingRig(screen.name)
         rig.client.background(Self.background)
         func draw() throws {
             rig.point(0.75, 0.25, path: [nil, (0.25, 0.25), (0.75, 0.25)])
@@ -177,7 +176,7 @@ struct PointingOverlayTests {
         rig.point(0.5, 0.5)
         try rig.wait(for: "the dot") { rig.color(at: 0.5, 0.5) == Self.color }
         rig.capture.showPoint(
-            ViewerPoint(viewer: 1, name: Self.name, place: nil), in: TestScreen.size, content: TestScreen.all)
+            ViewerPoint(viewer: 1, name: PointingRig.viewer, place: nil), in: TestScreen.size, content: TestScreen.all)
         try rig.wait(for: "its end") { rig.color(at: 0.5, 0.5) == Self.background }
     }
 
@@ -192,7 +191,7 @@ struct PointingOverlayTests {
         let place = try #require(ViewerPoint.Place(fractions: 0.5, 0.25))
         // The region is in the middle of the picture, at half its size.
         capture.showPoint(
-            ViewerPoint(viewer: 1, name: Self.name, place: place), in: PictureSize(width: 200, height: 100),
+            ViewerPoint(viewer: 1, name: PointingRig.viewer, place: place), in: PictureSize(width: 200, height: 100),
             content: PixelRectangle(x: 50, y: 0, width: 100, height: 100))
         try eventually("the dot", within: .seconds(20)) {
             _ = try capture.readEvents()
@@ -205,7 +204,7 @@ struct PointingOverlayTests {
     @Test("nothing is shown above a screen locker, even if a lock doesn't pause")
     func locker() throws {
         let screen = try VirtualScreen(TestScreen.size)
-        let rig = try Rig(screen.name)
+        let rig = try PointingRig(screen.name)
         rig.client.background(Self.background)
         rig.point(0.5, 0.5)
         try rig.wait(for: "the dot") { rig.color(at: 0.5, 0.5) == Self.color }
@@ -236,7 +235,8 @@ struct PointingOverlayTests {
         let capture = try ScreenCapture(display: screen.name, hidden: [.title("secret")], drawsPointer: false)
         let place = try #require(ViewerPoint.Place(fractions: 0.5, 0.5))
         capture.showPoint(
-            ViewerPoint(viewer: 1, name: Self.name, place: place), in: TestScreen.size, content: TestScreen.all)
+            ViewerPoint(viewer: 1, name: PointingRig.viewer, place: place), in: TestScreen.size, content: TestScreen.all
+        )
         #expect(capture.nextCheck == .distantFuture && !capture.overlay.isShown)
         withExtendedLifetime(client) {}
     }
@@ -246,7 +246,7 @@ struct PointingOverlayTests {
         arguments: Desktop.Kind.allCases)
     func composed(kind: Desktop.Kind) throws {
         let desktop = try Desktop(kind, size: TestScreen.size)
-        let rig = try Rig(desktop.screen.name)
+        let rig = try PointingRig(desktop.screen.name)
         let window = rig.client.window(PixelRectangle(x: 50, y: 50, width: 300, height: 200), color: Self.background)
         var seen = 0
         for step in 0..<60 {
@@ -281,41 +281,6 @@ struct PointingOverlayTests {
                 if red << 16 | green << 8 | blue == color { return true }
             }
             return false
-        }
-    }
-
-    /// A capture whose pictures have the screen's size, and a program beside it.
-    private final class Rig {
-        let capture: ScreenCapture
-        let client: DisplayClient
-
-        init(_ display: String) throws {
-            client = try DisplayClient(display)
-            capture = try ScreenCapture(display: display, drawsPointer: false)
-        }
-
-        /// Has a viewer point at a place, in fractions of the screen.
-        func point(_ x: Double, _ y: Double, viewer: UInt32 = 1, path: [(Double, Double)?] = []) {
-            capture.showPoint(
-                ViewerPoint(
-                    viewer: viewer, name: PointingOverlayTests.name, place: ViewerPoint.Place(fractions: x, y),
-                    path: path.map { $0.flatMap { ViewerPoint.Place(fractions: $0.0, $0.1) } }),
-                in: TestScreen.size, content: TestScreen.all)
-        }
-
-        /// Lets the capture do what is due until `condition` holds.
-        func wait(for what: String, _ condition: () throws -> Bool) throws {
-            try eventually(
-                what,
-                holds: {
-                    _ = try capture.readEvents()
-                    return try condition()
-                })
-        }
-
-        /// What the screen shows at a place, in fractions of it.
-        func color(at x: Double, _ y: Double) -> UInt32? {
-            client.color(at: (Int(x * Double(TestScreen.size.width)), Int(y * Double(TestScreen.size.height))))
         }
     }
 }

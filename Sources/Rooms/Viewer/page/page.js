@@ -7,6 +7,7 @@ import { Controls } from "./view/controls.js";
 import { Delay } from "./figures/delay.js";
 import { addToBar, element, iconButton, relabel, setText } from "./element.js";
 import { Face } from "./picture/face.js";
+import { publishFacts } from "./view/facts.js";
 import { FrameNews, isFramed } from "./view/framed.js";
 import { Gestures } from "./view/gestures.js";
 import { addViewKeys, Keys } from "./view/keys.js";
@@ -216,70 +217,13 @@ document.addEventListener("visibilitychange", () => {
   if (!document.hidden) viewer.hurry();
 });
 
-// The page's state for outside observers, such as tests. It is read-only.
-window.screenRelay = Object.freeze({
-  get phase() {
-    return viewer.phase;
-  },
-  get error() {
-    return viewer.error;
-  },
-  get framesDecoded() {
-    return viewer.framesDecoded;
-  },
-  get videoWidth() {
-    return stage.pictureSize.width;
-  },
-  get videoHeight() {
-    return stage.pictureSize.height;
-  },
-  get reconnects() {
-    return viewer.reconnects;
-  },
-  get isByWebSocket() {
-    return viewer.reception?.isByWebSocket === true;
-  },
-  get source() {
-    return viewer.source.state;
-  },
-  get sound() {
-    return viewer.sound;
-  },
-  get isListening() {
-    return !video.muted;
-  },
-  get audioLevel() {
-    return viewer.reception?.counted?.soundLevel ?? 0;
-  },
-  get pointer() {
-    return pointer.state;
-  },
-  get delay() {
-    return delay.state;
-  },
-  get figures() {
-    return measurements.line.join(" · ");
-  },
-  get mode() {
-    return view.mode;
-  },
-  get scale() {
-    return view.scale;
-  },
-  get language() {
-    return language;
-  },
-  get tracks() {
-    return tracks.facts;
-  },
-  get people() {
-    return people.facts;
-  },
+publishFacts({
+  viewer, stage, video, pointer, delay, measurements, view, tracks, people,
   get meeting() {
-    return meeting?.facts ?? null;
+    return meeting;
   },
   get presenting() {
-    return presenting?.facts ?? null;
+    return presenting;
   },
 });
 

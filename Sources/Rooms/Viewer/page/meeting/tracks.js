@@ -240,7 +240,7 @@ class SmallTrack {
     };
     const reception = new Reception(way, this.#name, { browser, link, relays }, {
       onStream: only((stream) => this.mirror(stream)),
-      // From here on, the host tells if anything is wrong.
+      // A still or paused screen may have no frame yet; its state says why.
       onConnected: only(() => reception.arrived()),
       onFailure: only(() => this.#again(host)),
       onOtherWay: only(() => {

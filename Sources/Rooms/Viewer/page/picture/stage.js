@@ -86,8 +86,9 @@ export class Stage {
 
   /** Plays on after a pause that the user can't have wanted: only in picture in picture there is a button for it. */
   #goOn() {
-    const isElsewhere = document.hidden || document.pictureInPictureElement === this.#video;
-    if (this.#shown && this.#video.paused && !isElsewhere) this.play();
+    const video = this.#video;
+    if (document.hidden || document.pictureInPictureElement === video) return;
+    if (this.#shown && video.paused && !video.ended) this.play();
   }
 
   /** Shows the pictures of the stream again, instead of the held one. */
