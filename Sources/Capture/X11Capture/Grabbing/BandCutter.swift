@@ -22,11 +22,7 @@ struct BandCutter {
     /// All bands of a rectangle except its last have an even number of rows. An empty space takes two rows in any case:
     /// two of the longest rows that X has (65535 pixels of 4 bytes) are half a mebibyte.
     mutating func next(room: Int, isEmpty: Bool) -> (rectangle: PixelRectangle, bytes: Int)? {
-        while index < rectangles.count, rectangles[index].isEmpty || done >= rectangles[index].height {
-            index += 1
-            done = 0
-        }
-        guard index < rectangles.count else { return nil }
+        guard !isAtEnd else { return nil }
         let whole = rectangles[index]
         let stride = max(1, layout.stride(width: whole.width))
         let left = whole.height - done
@@ -39,6 +35,17 @@ struct BandCutter {
         let band = PixelRectangle(x: whole.x, y: whole.y + done, width: whole.width, height: rows)
         done += rows
         return (band, rows * stride)
+    }
+
+    /// Whether no band is left.
+    var isAtEnd: Bool {
+        mutating get {
+            while index < rectangles.count, rectangles[index].isEmpty || done >= rectangles[index].height {
+                index += 1
+                done = 0
+            }
+            return index == rectangles.count
+        }
     }
 
     /// Ends the bands: `next` returns nil from now on.

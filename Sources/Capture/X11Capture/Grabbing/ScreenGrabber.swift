@@ -110,11 +110,16 @@ final class ScreenGrabber {
     /// pieces of whole rows that begin at even rows from the rectangle's top. Parts outside the drawable are black.
     ///
     /// The rectangles that fit into the segment side by side cost one round trip.
+    ///
+    /// Requests that `followUp` sends are carried out after those for the pixels, also where it is called before their
+    /// replies have come. It is called once, and not if a reply through the connection is an error.
     func grab(
-        _ rectangles: [PixelRectangle], of place: CapturePlace, _ layout: PixelLayout, _ body: Body
+        _ rectangles: [PixelRectangle], of place: CapturePlace, _ layout: PixelLayout,
+        followUp: () -> Void = {}, _ body: Body
     ) throws(X11CaptureError) {
         guard let segment else {
-            return try grabThroughConnection(rectangles, place, layout, replyBytes: Self.replyBytes, body)
+            try grabThroughConnection(rectangles, place, layout, replyBytes: Self.replyBytes, body)
+            return followUp()
         }
         kept = nil
         // What the segment has grown by is for pictures taken at once.
@@ -123,6 +128,8 @@ final class ScreenGrabber {
         var cutter = BandCutter(rectangles, layout)
         request(&halves.first, from: 0, ..<half, &cutter, segment, place)
         request(&halves.second, from: half, ..<count, &cutter, segment, place)
+        let isWhole = cutter.isAtEnd
+        if isWhole { followUp() }
         var failure: X11CaptureError?
         while true {
             if halves.first.isEmpty { break }
@@ -137,6 +144,7 @@ final class ScreenGrabber {
         // One half may have been requested after the other had nothing left.
         receiveReply(halves.first, segment, layout, &failure, body)
         halves.first.removeAll(keepingCapacity: true)
+        if !isWhole { followUp() }
         if let failure { throw failure }
     }
 

@@ -66,9 +66,9 @@ struct CoveredTiles {
     /// Those of `tiles` whose pixels aren't kept yet, and have to be before the overlay covers them.
     func missing(of tiles: Set<Tile>) -> [Tile] { tiles.filter { kept[$0] == nil } }
 
-    /// Keeps the pixels of more tiles, which have just been read.
-    mutating func keep(_ pixels: [Tile: Pixels], at now: MonotonicTime) {
-        for (tile, pixels) in pixels { kept[tile] = Kept(pixels: pixels, readAt: now) }
+    /// Keeps the pixels of one more tile, which have just been read; nil is ignored.
+    mutating func keep(_ tile: Tile, _ pixels: Pixels?, at now: MonotonicTime) {
+        if let pixels { kept[tile] = Kept(pixels: pixels, readAt: now) }
     }
 
     /// Notes that the overlay now covers these tiles, and no others; all of them are kept. Its colours are 0xRRGGBB.
@@ -99,7 +99,8 @@ struct CoveredTiles {
     mutating func release(_ tile: Tile, seeing pixels: Pixels?, at now: MonotonicTime) -> Bool {
         guard let entry = kept[tile], let leftAt = entry.leftAt else { return false }
         var isChanged = false
-        if let pixels {
+        // Most of the time, programs have painted the same again.
+        if let pixels, entry.pixels.bytes != pixels.bytes {
             let (before, after) = (values(entry.pixels), values(pixels))
             isChanged = before != after
             let showsOverlay = zip(before, after).contains { $0 != $1 && colors.contains($1) }

@@ -35,7 +35,14 @@ final class PointingOverlay {
     var due: MonotonicTime {
         // Most of the time.
         if !hasNews, !isShown { return .distantFuture }
-        return min(redrawDue, tiles.nextLook, rest.due)
+        return min(redrawDue, settledDue, rest.due)
+    }
+
+    /// When tiles have to be read again even if the overlay isn't drawn before that. While a dot moves, they are read
+    /// with those that it covers next, which costs no wake-up and no round trip.
+    var settledDue: MonotonicTime {
+        let due = tiles.nextLook
+        return due == .distantFuture ? due : due + Self.fadePeriod
     }
 
     var redrawDue: MonotonicTime {

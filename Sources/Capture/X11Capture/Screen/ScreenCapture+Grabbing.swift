@@ -90,8 +90,11 @@ extension ScreenCapture {
         {
             return grabber.lastRequest
         }
-        let take = atOnce ? grabber.grabAtOnce : grabber.grab
-        try take(rectangles, place, tracked.layout) { pixels in body(pixels) }
+        if atOnce {
+            try grabber.grabAtOnce(rectangles, of: place, tracked.layout) { pixels in body(pixels) }
+        } else {
+            try grabber.grab(rectangles, of: place, tracked.layout) { pixels in body(pixels) }
+        }
         return drawing ?? grabber.lastRequest
     }
 

@@ -32,7 +32,7 @@ extension ScreenCapture {
         let place = tracked.place
         if try isBehindLock() { overlay.removeAll() }
         if place == nil { overlay.removeAll() }
-        if overlay.tiles.nextLook <= now { try releaseTiles(place, now) }
+        if overlay.settledDue <= now, overlay.redrawDue > now { try releaseTiles(place, now) }
         if overlay.rest.due <= now { try lookBeside(place, now) }
         if overlay.redrawDue <= now {
             // Pictures of a window's own pixmap don't have it.
@@ -79,26 +79,36 @@ extension ScreenCapture {
         let tiles = CoveredTiles.tiles(
             under: drawing.rectangles.map { $0.moved(x: origin.x, y: origin.y).intersection(captured) })
         let missing = overlay.tiles.missing(of: tiles).map { ($0, $0.area.intersection(captured)) }
-        guard let pixels = try read(Dictionary(uniqueKeysWithValues: missing), place) else {
+        let settled = settledTiles(in: captured, now)
+        let areas = settled.areas.merging(missing) { _, missing in missing }
+        var asked: xcb_xfixes_fetch_region_cookie_t?
+        // One round trip: the pixels are read before the server draws.
+        let pixels = try read(areas, place) {
+            // Nobody else paints between the two requests for the damage, so the second has only what our drawing
+            // covers and uncovers.
+            if tracker != nil { xcb_grab_server(connection.handle) }
+            asked = tracker?.sendRequest()
+            overlay.show(drawing, at: origin, on: place.extent.size, now)
+            tracker?.discard()
+            if tracker != nil { xcb_ungrab_server(connection.handle) }
+            // Not sooner: no program can draw until the server has the end of the grab.
+            xcb_flush(connection.handle)
+        }
+        var drawn: [PixelRectangle] = []
+        if let asked {
+            try connection.receiveReply(asked, movedBy: (-place.origin.x, -place.origin.y), into: &drawn)
+        }
+        guard let pixels else {
+            // What it covers isn't known.
+            overlay.show(.nothing, at: origin, on: place.extent.size, now)
+            xcb_flush(connection.handle)
             return overlay.postponeDrawing(now)
         }
-        // Nobody else paints between the two requests for the damage, so the second has only what our drawing covers
-        // and uncovers.
-        if tracker != nil { xcb_grab_server(connection.handle) }
-        let asked = tracker?.sendRequest()
-        overlay.show(drawing, at: origin, on: place.extent.size, now)
-        tracker?.discard()
-        if tracker != nil { xcb_ungrab_server(connection.handle) }
-        // Not sooner: no program can draw until the server has the end of the grab.
-        xcb_flush(connection.handle)
-        if let asked {
-            var drawn: [PixelRectangle] = []
-            try connection.receiveReply(asked, movedBy: (-place.origin.x, -place.origin.y), into: &drawn)
-            // Damage of the tiles that were read a moment ago doesn't count from here on.
-            overlay.removeOwn(origin, from: &drawn)
-            for area in drawn { overlay.addChange(area) }
-        }
-        overlay.tiles.keep(pixels, at: now)
+        release(settled, seeing: pixels, place, now)
+        // Damage of the tiles that were read a moment ago doesn't count from here on.
+        overlay.removeOwn(origin, from: &drawn)
+        for area in drawn { overlay.addChange(area) }
+        for tile in overlay.tiles.missing(of: tiles) { overlay.tiles.keep(tile, pixels[tile], at: now) }
         overlay.tiles.cover(tiles, colors: drawing.colors, at: now)
     }
 
@@ -118,23 +128,44 @@ extension ScreenCapture {
 
     /// Reads the tiles that the overlay left a while ago, and releases those in which it isn't seen any more.
     private func releaseTiles(_ place: CapturePlace?, _ now: MonotonicTime) throws(X11CaptureError) {
+        guard let place else { return overlay.tiles.postpone(overlay.tiles.settled(at: now).keys, at: now) }
+        let settled = settledTiles(in: place.available.moved(x: place.area.x, y: place.area.y), now)
+        guard let pixels = try read(settled.areas, place) else {
+            return overlay.tiles.postpone(settled.tiles, at: now)
+        }
+        release(settled, seeing: pixels, place, now)
+    }
+
+    /// The tiles that the overlay left a while ago, and the areas to read of those that are still captured. A window
+    /// or a monitor may have moved. Its whole area is then read again in any case.
+    private func settledTiles(in captured: PixelRectangle, _ now: MonotonicTime) -> SettledTiles {
         let settled = overlay.tiles.settled(at: now)
-        guard let place else { return overlay.tiles.postpone(settled.keys, at: now) }
-        let captured = place.available.moved(x: place.area.x, y: place.area.y)
-        // A window or a monitor may have moved. Its whole area is then read again in any case.
-        let areas = settled.filter { $0.value.intersection(captured) == $0.value }
-        guard let pixels = try read(areas, place) else { return overlay.tiles.postpone(settled.keys, at: now) }
-        for tile in settled.keys where overlay.tiles.release(tile, seeing: pixels[tile], at: now) {
+        return (Array(settled.keys), settled.filter { $0.value.intersection(captured) == $0.value })
+    }
+
+    private typealias SettledTiles = (tiles: [CoveredTiles.Tile], areas: [CoveredTiles.Tile: PixelRectangle])
+
+    private func release(
+        _ settled: SettledTiles, seeing pixels: [CoveredTiles.Tile: CoveredTiles.Pixels], _ place: CapturePlace,
+        _ now: MonotonicTime
+    ) {
+        for tile in settled.tiles where overlay.tiles.release(tile, seeing: pixels[tile], at: now) {
             overlay.rest.foundChange()
-            if let area = areas[tile] { overlay.addChange(area.moved(x: -place.area.x, y: -place.area.y)) }
+            if let area = settled.areas[tile] {
+                overlay.addChange(area.moved(x: -place.area.x, y: -place.area.y))
+            }
         }
     }
 
-    /// Reads these areas of the root window; returns nil if the server refused.
+    /// Reads these areas of the root window, and has `followUp` send requests that are carried out after that; returns
+    /// nil if the server refused.
     private func read(
-        _ areas: [CoveredTiles.Tile: PixelRectangle], _ place: CapturePlace
+        _ areas: [CoveredTiles.Tile: PixelRectangle], _ place: CapturePlace, followUp: () -> Void = {}
     ) throws(X11CaptureError) -> [CoveredTiles.Tile: CoveredTiles.Pixels]? {
-        if areas.isEmpty { return [:] }
+        if areas.isEmpty {
+            followUp()
+            return [:]
+        }
         let origin = (x: place.area.x, y: place.area.y)
         let format = tracked.layout.format
         // By rows: of many areas, neighbours in the list are read together.
@@ -145,7 +176,7 @@ extension ScreenCapture {
                 area: area, bytes: [UInt8](repeating: 0, count: area.width * area.height * format.bytesPerPixel))
         }
         let isComplete = try completes { () throws(X11CaptureError) in
-            try grabber.grab(parts.rectangles, of: place, tracked.layout) { grabbed in
+            try grabber.grab(parts.rectangles, of: place, tracked.layout, followUp: followUp) { grabbed in
                 for tile in CoveredTiles.tiles(under: [grabbed.rectangle.moved(x: origin.x, y: origin.y)]) {
                     pixels[tile]?.add(grabbed, at: origin, format)
                 }
