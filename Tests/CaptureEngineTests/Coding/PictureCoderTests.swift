@@ -66,7 +66,7 @@ struct PictureCoderTests {
             switch try coder.refine(at: time, rate: &rate, statistics: &statistics) {
             case .picture(let picture): found.append(picture.qp)
             case .later(let until): time = max(time, until)
-            case .nothing: time = time + .milliseconds(33)
+            case .nothing, .unchanged: time = time + .milliseconds(33)
             }
         }
         return found

@@ -96,7 +96,7 @@ extension CaptureAgent {
             try send(picture)
             schedule.refined(at: now)
             if sharpensUntil != nil, pipeline.refinementDue == nil { endSharpening() }
-        case .nothing: schedule.holdRefinement(until: now + schedule.period)
+        case .nothing, .unchanged: schedule.holdRefinement(until: now + schedule.period)
         case .later(let time): schedule.holdRefinement(until: time)
         }
     }
@@ -133,6 +133,7 @@ extension CaptureAgent {
             schedule.foundNothing(
                 at: now,
                 mayAskAgainAtOnce: screen.showsAllChanges && screen.reportsDamage && !screen.needsFullGrab)
+        case .unchanged: schedule.foundNothing(at: now, mayAskAgainAtOnce: false)
         case .later(let time):
             if configuration.logsRate { log.info("rate: \(rate.lastDecisionDescription)") }
             schedule.hold(until: time, hasPicture: pipeline?.coder.hasPicture == true)

@@ -53,6 +53,9 @@ final class PictureCoder {
         case picture(Picture)
         /// Nothing has changed, or the screen has changed its size in the meantime.
         case nothing
+        /// What was painted looks as before: a program has painted the same again, as for a part that another window
+        /// no longer covers.
+        case unchanged
         /// The rate limit has no room for a picture before this time.
         case later(MonotonicTime)
     }

@@ -88,22 +88,28 @@ final class PicturePipeline {
             let start = rate.start(kind, now: captureTime)
             if start > captureTime { return .later(start) }
         }
-        return try takeOwed(kind, at: captureTime, &rate, &statistics)
+        return try takeOwed(kind, isForced: isForced, at: captureTime, &rate, &statistics)
     }
 
-    /// Reads the owed area, compares it with the previous picture where that is worth it, and encodes it.
+    /// Reads the owed area, compares it with the previous picture, and encodes it unless nothing has changed.
     private func takeOwed(
-        _ kind: PictureKind, at captureTime: MonotonicTime, _ rate: inout RateController,
+        _ kind: PictureKind, isForced: Bool, at captureTime: MonotonicTime, _ rate: inout RateController,
         _ statistics: inout CaptureStatistics
     ) throws(CaptureError) -> PictureCoder.Outcome {
         if content == .slate, hasBars { canvas.drawBlack() }
-        let compares =
-            kind != .keyFrame && content == .sent && canvas.chroma == .yuv420
-            && coder.quality.selectedCount >= MotionSearch.minMacroblocks
+        let isSmall = coder.quality.selectedCount < MotionSearch.minMacroblocks
+        let isComparable = kind != .keyFrame && content == .sent
+        let compares = isComparable && canvas.chroma == .yuv420 && !isSmall
         if compares { canvas.keepPicture(before: owed.rectangles) } else { canvas.changed(owed.rectangles) }
+        let kept = isComparable && !isForced && (compares || isSmall) ? owed : DamagedArea()
+        if !compares { canvas.keepSamples(of: kept.rectangles) }
         // If the screen refuses its pixels half-way, the next picture starts from there.
         if content == .sent { content = .ahead }
         guard try readOwed(isKeyFrame: kind == .keyFrame, since: captureTime, &statistics) else { return .nothing }
+        if !kept.isEmpty, owed == kept, canvas.isUnchanged(in: kept.rectangles, sincePrevious: compares) {
+            (content, owed) = (.sent, DamagedArea())
+            return .unchanged
+        }
         let motion = compares ? try findMotion(rate, at: captureTime, &statistics) : nil
         let decision = coder.decide(kind, motion, at: captureTime, &rate)
         lastQP = decision.qp

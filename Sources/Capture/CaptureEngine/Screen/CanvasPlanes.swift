@@ -46,21 +46,54 @@ final class CanvasPlanes {
 
     /// Copies `part` from `other`, including the repeated samples beyond the picture's edges next to it.
     func copy(_ part: PixelRectangle, from other: CanvasPlanes) {
+        forEachRow(of: part) { row in memcpy(bytes + row.lowerBound, other.bytes + row.lowerBound, row.count) }
+    }
+
+    /// Whether `part` has the same samples in `other`.
+    func matches(_ other: CanvasPlanes, in part: PixelRectangle) -> Bool {
+        var isEqual = true
+        forEachRow(of: part) { row in
+            isEqual = isEqual && memcmp(bytes + row.lowerBound, other.bytes + row.lowerBound, row.count) == 0
+        }
+        return isEqual
+    }
+
+    /// Appends the samples of `part` to `samples`, including the repeated ones.
+    func appendSamples(of part: PixelRectangle, to samples: inout [UInt8]) {
+        forEachRow(of: part) { row in
+            samples.append(contentsOf: UnsafeBufferPointer(start: bytes + row.lowerBound, count: row.count))
+        }
+    }
+
+    /// Whether `part` has the samples at `start` of `samples`, as ``appendSamples(of:to:)`` has put them there. Moves
+    /// `start` behind them.
+    func matches(_ samples: UnsafeBufferPointer<UInt8>, from start: inout Int, in part: PixelRectangle) -> Bool {
+        var isEqual = true
+        forEachRow(of: part) { row in
+            guard isEqual, let base = samples.baseAddress, start + row.count <= samples.count else {
+                return isEqual = false
+            }
+            isEqual = memcmp(base + start, bytes + row.lowerBound, row.count) == 0
+            start += row.count
+        }
+        return isEqual
+    }
+
+    /// Passes the places of the samples of `part`, row by row and plane by plane, including the repeated ones.
+    private func forEachRow(of part: PixelRectangle, _ body: (Range<Int>) -> Void) {
         let right = part.x + part.width >= size.width ? width : part.x + part.width
         let bottom = part.y + part.height >= size.height ? height : part.y + part.height
-        func copy(
-            _ to: UnsafeMutablePointer<UInt8>, _ from: UnsafeMutablePointer<UInt8>, _ stride: Int, _ divisor: Int
-        ) {
-            let start = part.x / divisor
-            let end = (right + divisor - 1) / divisor
+        func pass(_ plane: UnsafeMutablePointer<UInt8>, _ stride: Int, _ divisor: Int) {
+            let (start, end) = (part.x / divisor, (right + divisor - 1) / divisor)
             for row in part.y / divisor..<(bottom + divisor - 1) / divisor {
-                memcpy(to + row * stride + start, from + row * stride + start, end - start)
+                let first = plane - bytes + row * stride
+                body(first + start..<first + end)
             }
         }
         let divisor = chroma == .yuv420 ? 2 : 1
-        copy(luma, other.luma, width, 1)
-        copy(blueDifference, other.blueDifference, chromaWidth, divisor)
-        copy(redDifference, other.redDifference, chromaWidth, divisor)
+        pass(luma, width, 1)
+        pass(blueDifference, chromaWidth, divisor)
+        pass(redDifference, chromaWidth, divisor)
     }
 
     /// Repeats the picture's last column and row if the converted `area` touches its right or bottom edge.

@@ -16,6 +16,8 @@ final class PictureCanvas {
     private var other: CanvasPlanes?
     // The areas in which the two differ.
     private var stale: [PixelRectangle] = []
+    // The samples of a few small parts before they were read again.
+    private var samples: [UInt8] = []
 
     init(_ size: PictureSize, chroma: ChromaFormat) {
         self.size = size
@@ -58,6 +60,22 @@ final class PictureCanvas {
         stale += parts
         if stale.count > 16 {
             stale = [stale.reduce(PixelRectangle.nothing) { $0.union($1) }]
+        }
+    }
+
+    /// Keeps the samples of `parts`, which are small, because they are about to be read again.
+    func keepSamples(of parts: [PixelRectangle]) {
+        samples.removeAll(keepingCapacity: true)
+        for part in parts { current.appendSamples(of: part, to: &samples) }
+    }
+
+    /// Whether `parts` have the samples that they had before: those that ``keepSamples(of:)`` has kept of the same
+    /// parts, or those of the previous picture.
+    func isUnchanged(in parts: [PixelRectangle], sincePrevious: Bool) -> Bool {
+        if sincePrevious { return other.map { other in parts.allSatisfy { current.matches(other, in: $0) } } == true }
+        var start = 0
+        return samples.withUnsafeBufferPointer { samples in
+            parts.allSatisfy { current.matches(samples, from: &start, in: $0) }
         }
     }
 
