@@ -144,6 +144,6 @@ struct PortalRepliesTests {
         for error in errors { #expect(!error.description.isEmpty && !error.description.contains("\n")) }
         #expect(
             PortalError.noSuchSource(.virtual, available: [.monitor, .window]).description
-                == "the desktop portal can't share this source (virtual); it can share: monitor, window")
+                == "the desktop portal can't share this source (new monitor); it can share: monitor, window")
     }
 }

@@ -25,7 +25,10 @@ struct RestoreTokensTests {
         try tokens.keep("two", for: [.monitor, .window])
         #expect(tokens.token(for: .monitor) == "one")
         #expect(tokens.token(for: [.window, .monitor]) == "two")
-        #expect(tokens.token(for: .window) == nil)
+        #expect(tokens.token(for: .window) == nil && tokens.token(for: .virtual) == nil)
+        try tokens.keep("new", for: .virtual)
+        #expect(tokens.token(for: .virtual) == "new")
+        #expect(tokens.path(for: .virtual) == tokens.folder + "/portal-virtual.token")
         try tokens.keep("three", for: .monitor)
         #expect(tokens.token(for: .monitor) == "three")
         #expect(tokens.path(for: .monitor) == tokens.folder + "/portal-monitor.token")
@@ -34,6 +37,7 @@ struct RestoreTokensTests {
         // Nothing else is left in the folder.
         unlink(tokens.path(for: .monitor))
         unlink(tokens.path(for: [.monitor, .window]))
+        unlink(tokens.path(for: .virtual))
         #expect(rmdir(tokens.folder) == 0)
     }
 

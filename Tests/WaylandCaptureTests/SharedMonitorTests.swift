@@ -40,7 +40,7 @@ struct SharedMonitorTests {
         #expect(monitor.hasJustChanged() && !monitor.isGone)
     }
 
-    @Test("isn't known for a window, nor where no monitor is, nor without a compositor")
+    @Test("isn't known for a window or a new monitor, nor where no monitor is, nor without a compositor")
     func unknown() throws {
         let desktop = try WaylandDesktop([.screen], size: PictureSize(width: 640, height: 480))
         let environment = desktop.environment
@@ -48,8 +48,10 @@ struct SharedMonitorTests {
         stream.position = PortalStream.Position(x: 640, y: 0)
         #expect(SharedMonitor(of: stream) { environment[$0] ?? nil } == nil)
         stream = Self.stream
-        stream.sourceType = .window
-        #expect(SharedMonitor(of: stream) { environment[$0] ?? nil } == nil)
+        for type in [PortalSourceTypes.window, .virtual] {
+            stream.sourceType = type
+            #expect(SharedMonitor(of: stream) { environment[$0] ?? nil } == nil)
+        }
         #expect(SharedMonitor(of: Self.stream) { _ in nil } == nil)
         #expect(SharedMonitor(of: Self.stream) { environment[$0] ?? nil } != nil)
         try desktop.tell("end screen")

@@ -72,19 +72,15 @@ static inline int32_t shim_pointer_bytes(uint32_t side) {
     return (int32_t)(sizeof(struct spa_meta_cursor) + sizeof(struct spa_meta_bitmap) + side * side * 4);
 }
 
-/// Connects a new stream to a node, as the reader of raw video with four bytes a pixel; 0, or a negative errno.
-///
-/// `frames` is the highest number of pictures a second. If the node is removed, the session manager must not choose
-/// another one, such as a camera.
-static inline int shim_pw_stream_connect(struct pw_stream *stream, uint32_t node, uint32_t frames) {
-    uint8_t memory[1024];
-    struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(memory, sizeof memory);
-    struct spa_rectangle usual = {1920, 1080}, least = {1, 1}, most = {shim_max_side, shim_max_side};
-    struct spa_fraction variable = {0, 1}, slowest = {1, 1}, fastest = {frames, 1};
-    const struct spa_pod *params[1];
+/// Formats of raw video with four bytes a pixel, in sizes from `least` to `most`, whose highest number of pictures a second
+/// is from `slowest` to `fastest`; NULL if the builder's memory is too small.
+static inline const struct spa_pod *shim_formats(
+    struct spa_pod_builder *builder, struct spa_rectangle usual, struct spa_rectangle least, struct spa_rectangle most,
+    uint32_t slowest, uint32_t fastest) {
+    struct spa_fraction variable = {0, 1}, low = {slowest, 1}, high = {fastest, 1};
     // Without modifiers, these are formats of plain memory.
-    params[0] = (const struct spa_pod *)spa_pod_builder_add_object(
-        &builder, SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat,
+    return (const struct spa_pod *)spa_pod_builder_add_object(
+        builder, SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat,
         SPA_FORMAT_mediaType, SPA_POD_Id(SPA_MEDIA_TYPE_video),
         SPA_FORMAT_mediaSubtype, SPA_POD_Id(SPA_MEDIA_SUBTYPE_raw),
         // The first one is the default.
@@ -93,12 +89,32 @@ static inline int shim_pw_stream_connect(struct pw_stream *stream, uint32_t node
             SPA_VIDEO_FORMAT_RGBA),
         SPA_FORMAT_VIDEO_size, SPA_POD_CHOICE_RANGE_Rectangle(&usual, &least, &most),
         // Pictures come when something has changed.
-        SPA_FORMAT_VIDEO_framerate, SPA_POD_CHOICE_RANGE_Fraction(&variable, &variable, &fastest),
-        SPA_FORMAT_VIDEO_maxFramerate, SPA_POD_CHOICE_RANGE_Fraction(&fastest, &slowest, &fastest));
-    if (params[0] == NULL) return -ENOSPC;
+        SPA_FORMAT_VIDEO_framerate, SPA_POD_CHOICE_RANGE_Fraction(&variable, &variable, &high),
+        SPA_FORMAT_VIDEO_maxFramerate, SPA_POD_CHOICE_RANGE_Fraction(&high, &low, &high));
+}
+
+/// Connects a new stream to a node, as the reader of raw video with four bytes a pixel; 0, or a negative errno.
+///
+/// `frames` is the highest number of pictures a second. `width` and `height` are the size that is preferred; 0 for none. It
+/// is asked for as formats of their own before all others, because where both sides accept several sizes, PipeWire takes the
+/// default of the sender. If the node is removed, the session manager must not choose another one, such as a camera.
+static inline int shim_pw_stream_connect(
+    struct pw_stream *stream, uint32_t node, uint32_t frames, uint32_t width, uint32_t height) {
+    uint8_t memory[1024];
+    struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(memory, sizeof memory);
+    struct spa_rectangle usual = {1920, 1080}, least = {1, 1}, most = {shim_max_side, shim_max_side};
+    const struct spa_pod *params[2];
+    uint32_t count = 0;
+    if (width > 0 && height > 0) {
+        usual.width = width;
+        usual.height = height;
+        params[count++] = shim_formats(&builder, usual, usual, usual, frames, frames);
+    }
+    params[count++] = shim_formats(&builder, usual, least, most, 1, frames);
+    for (uint32_t k = 0; k < count; k++) if (params[k] == NULL) return -ENOSPC;
     return pw_stream_connect(
         stream, PW_DIRECTION_INPUT, node,
-        (enum pw_stream_flags)(PW_STREAM_FLAG_AUTOCONNECT | PW_STREAM_FLAG_DONT_RECONNECT), params, 1);
+        (enum pw_stream_flags)(PW_STREAM_FLAG_AUTOCONNECT | PW_STREAM_FLAG_DONT_RECONNECT), params, count);
 }
 
 static inline const struct spa_pod *shim_meta(struct spa_pod_builder *builder, uint32_t type, size_t size) {

@@ -1,6 +1,22 @@
 import CPipeWire
 import MediaTypes
 
+/// What the sender of a stream is asked for.
+struct CastRequest {
+    /// The highest number of pictures a second.
+    var framesPerSecond: Int
+    /// The size of a monitor that the sender makes for the stream; nil for a source that has its own. The sender may
+    /// choose another size.
+    var newMonitor: PictureSize?
+
+    /// Connects a new stream to `node`; returns 0, or a negative errno.
+    func connect(_ stream: OpaquePointer, to node: UInt32) -> Int32 {
+        shim_pw_stream_connect(
+            stream, node, UInt32(clamping: max(1, framesPerSecond)), UInt32(clamping: newMonitor?.width ?? 0),
+            UInt32(clamping: newMonitor?.height ?? 0))
+    }
+}
+
 /// The format of a stream's pictures, as it was negotiated.
 struct CastFormat: Equatable {
     /// The order of a pixel's four bytes. The last one is ignored: the picture of a window is on black.

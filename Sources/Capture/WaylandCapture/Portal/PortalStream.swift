@@ -14,13 +14,18 @@ public struct PortalSourceTypes: OptionSet, Hashable, Sendable, CustomStringConv
     /// A monitor that the desktop makes for the screen cast.
     public static let virtual = PortalSourceTypes(rawValue: 4)
 
-    /// The names of those that are known, such as "monitor".
-    var names: [String] {
-        let all: [(PortalSourceTypes, String)] = [(.monitor, "monitor"), (.window, "window"), (.virtual, "virtual")]
-        return all.filter { contains($0.0) }.map { $0.1 }
-    }
+    /// Those that are known, each with the portal's word for it and ours.
+    private static let known: [(type: PortalSourceTypes, name: String, words: String)] = [
+        (.monitor, "monitor", "monitor"), (.window, "window", "window"), (.virtual, "virtual", "new monitor"),
+    ]
 
-    public var description: String { names.isEmpty ? "none" : names.joined(separator: ", ") }
+    /// The portal's names of those that are known, such as "monitor" or "virtual".
+    var names: [String] { Self.known.filter { contains($0.type) }.map(\.name) }
+
+    public var description: String {
+        let words = Self.known.filter { contains($0.type) }.map(\.words)
+        return words.isEmpty ? "none" : words.joined(separator: ", ")
+    }
 }
 
 /// How the pictures of a screen cast show the pointer: `AvailableCursorModes` of org.freedesktop.portal.ScreenCast.

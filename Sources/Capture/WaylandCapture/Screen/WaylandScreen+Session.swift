@@ -10,25 +10,29 @@ extension WaylandScreen {
     /// How long to wait for the portal to say why the pictures have ended.
     private static let reasonTimeout = Interval.seconds(1)
 
-    /// Connects to the first stream of a session that is open, keeps the session, and waits for the first picture.
+    /// Connects to the first stream of a session that is open, keeps the session, and waits for the first picture. That
+    /// of a new monitor may come later.
     ///
     /// - Parameters:
     ///   - framesPerSecond: The highest rate at which the compositor is to send pictures.
+    ///   - newMonitor: The wanted size of a monitor that the desktop makes for the session; nil if it shares something
+    ///     that is there already.
     ///   - environment: Returns the value of a variable.
     ///   - onWarning: Receives a line for anything that doesn't work as well as it could.
     /// - Throws: `screen` with a ``CastError``, or with a ``PortalError`` if the session has no stream.
     public static func open(
-        _ session: PortalSession, framesPerSecond: Int, environment: (String) -> String?,
-        onWarning: @escaping (String) -> Void
+        _ session: PortalSession, framesPerSecond: Int, newMonitor: PictureSize? = nil,
+        environment: (String) -> String?, onWarning: @escaping (String) -> Void
     ) throws(CaptureError) -> WaylandScreen {
         guard let shared = session.streams.first, let remote = session.takeRemote() else {
             throw .screen(PortalError.malformed("streams"))
         }
-        let monitor = SharedMonitor(of: shared, environment: environment)
+        // A new monitor comes and goes with the session, so that it is never unplugged.
+        let monitor = newMonitor == nil ? SharedMonitor(of: shared, environment: environment) : nil
         do throws(CastError) {
             return try WaylandScreen(
                 remote: remote, node: shared.node, of: session, on: monitor, framesPerSecond: framesPerSecond,
-                onWarning: onWarning)
+                newMonitor: newMonitor, onWarning: onWarning)
         } catch {
             throw .screen(error)
         }

@@ -66,6 +66,8 @@ public final class WaylandScreen: ScreenSource {
     ///   - monitor: The monitor that the node shows. While it is unplugged, the screen waits.
     ///   - target: What the node shows, for the log and for notices to viewers.
     ///   - framesPerSecond: The highest rate at which the compositor is to send pictures.
+    ///   - newMonitor: The wanted size of a monitor that the compositor makes for the node; nil if it shows something
+    ///     that is there already. A new monitor is black until the compositor has painted it.
     ///   - drawsPointer: Whether to draw the pointer into the pictures if the node reports it.
     ///   - patience: How long to wait for a first picture, until the stream is connected again.
     ///   - onWarning: Receives a line for anything that doesn't work as well as it could, and for each of the first
@@ -75,12 +77,13 @@ public final class WaylandScreen: ScreenSource {
     public init(
         remote: consuming FileDescriptor, node: UInt32, of session: PortalSession? = nil,
         on monitor: SharedMonitor? = nil, target: CaptureTarget = .screen, framesPerSecond: Int = 60,
-        drawsPointer: Bool = true, patience: Interval = .seconds(2), onWarning: @escaping (String) -> Void = { _ in }
+        newMonitor: PictureSize? = nil, drawsPointer: Bool = true, patience: Interval = .seconds(2),
+        onWarning: @escaping (String) -> Void = { _ in }
     ) throws(CastError) {
         connection = try PipeWireConnection(remote: remote)
         self.onWarning = onWarning
-        let first = try Self.firstPicture(
-            connection, node, framesPerSecond: framesPerSecond, patience: patience, onWarning)
+        let request = CastRequest(framesPerSecond: framesPerSecond, newMonitor: newMonitor)
+        let first = try Self.firstPicture(connection, node, request, patience: patience, onWarning)
         stream = first.stream
         size = first.size
         kept = try Self.memory(size)
@@ -94,20 +97,24 @@ public final class WaylandScreen: ScreenSource {
 
     deinit { stream.close() }
 
-    /// Returns a stream whose first picture has arrived, and the picture's size.
+    /// Returns a stream whose first picture has arrived, or that shows a new monitor without one, and the picture's
+    /// size.
     private static func firstPicture(
-        _ connection: PipeWireConnection, _ node: UInt32, framesPerSecond: Int, patience: Interval,
+        _ connection: PipeWireConnection, _ node: UInt32, _ request: CastRequest, patience: Interval,
         _ onWarning: @escaping (String) -> Void
     ) throws(CastError) -> (stream: CastStream, size: PictureSize) {
         var attempt = 1
         while true {
-            let stream = try CastStream(
-                connection, node: node, framesPerSecond: framesPerSecond, onWarning: onWarning)
+            let stream = try CastStream(connection, node: node, request, onWarning: onWarning)
             let end = MonotonicTime.now() + patience
             while stream.failure == nil, MonotonicTime.now() < end {
                 connection.iterate()
                 if let picture = stream.newest { return (stream, picture.size) }
                 if stream.failure == nil { waitForEvents(on: connection.fileDescriptor, until: end) }
+            }
+            // mutter 48 paints a new monitor only once something is on it, which may never be.
+            if request.newMonitor != nil, stream.failure == nil, stream.lastFault == nil, let format = stream.format {
+                return (stream, format.size)
             }
             // If the pictures can't be used, another attempt wouldn't change that.
             let reason = stream.lastFault?.description ?? "the stream is \(stream.state)"

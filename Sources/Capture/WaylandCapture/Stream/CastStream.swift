@@ -40,7 +40,8 @@ final class CastStream {
     private let events = UnsafeMutablePointer<pw_stream_events>.allocate(capacity: 1)
     private let hook = UnsafeMutablePointer<spa_hook>.allocate(capacity: 1)
     private let onWarning: (String) -> Void
-    private var format: CastFormat?
+    /// The format that was agreed on; nil until then, and while there is another.
+    private(set) var format: CastFormat?
     private var memories: [UnsafeMutablePointer<pw_buffer>: Result<BufferMemory, BufferFault>] = [:]
     private var damage = PendingDamage()
     private var faults = 0
@@ -50,10 +51,9 @@ final class CastStream {
 
     /// Connects to `node`.
     ///
-    /// - Parameter framesPerSecond: the highest rate at which the sender is to send pictures.
     /// - Throws: `library`, or `stream` if PipeWire refuses at once.
     init(
-        _ connection: PipeWireConnection, node: UInt32, framesPerSecond: Int, onWarning: @escaping (String) -> Void
+        _ connection: PipeWireConnection, node: UInt32, _ request: CastRequest, onWarning: @escaping (String) -> Void
     ) throws(CastError) {
         self.connection = connection
         self.onWarning = onWarning
@@ -65,7 +65,7 @@ final class CastStream {
         stream = pw_stream_new(connection.core, "ScreenRelay", properties)
         guard let stream else { throw .library(call: "pw_stream_new", code: errno) }
         listen(stream)
-        let code = shim_pw_stream_connect(stream, node, UInt32(clamping: max(1, framesPerSecond)))
+        let code = request.connect(stream, to: node)
         if code < 0 { throw .stream(Self.text(of: code)) }
         nodeWatch = try NodeWatch(connection, node: node) { [weak self] in self?.end() }
     }
