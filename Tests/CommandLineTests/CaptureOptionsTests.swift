@@ -22,7 +22,7 @@ struct CaptureOptionsTests {
             ["--size", "1280x720"], ["--pick"], ["--key-frames", "10s"], ["--key-frames", "0.5s"], ["--key-frames=300"],
             ["--chroma", "444"], ["--chroma", "444,420"],
             ["--source", "x11"], ["--source", "wayland"], ["--source", "wayland", "--ask", "--window", "any"],
-            ["--source", "wayland", "--monitor=any"],
+            ["--source", "wayland", "--monitor=any"], ["--source", "wayland", "--monitor", "new", "--size", "800x600"],
             ["--pause-when-locked"], ["--constant-qp", "0"], ["--constant-qp", "51", "--no-refinement"],
         ])
     func handedOn(arguments: [String]) throws {
@@ -81,7 +81,8 @@ struct CaptureOptionsTests {
         arguments: [
             (["--display", ":0"], "--source x11"), (["--region", "64x48+0+0"], "--monitor any"),
             (["--hide", "0x7"], "--window any"), (["--pick"], "--ask"),
-            (["--monitor", "DP-1"], "write --monitor any"), (["--window", "Firefox"], "write --window any"),
+            (["--monitor", "DP-1"], "write --monitor any, or --monitor new"),
+            (["--window", "Firefox"], "write --window any"), (["--window", "new"], "write --window any"),
         ])
     func desktop(arguments: [String], remedy: String) throws {
         let error = #expect(throws: UsageError.self) {
@@ -90,6 +91,25 @@ struct CaptureOptionsTests {
         #expect(error?.exitCode == .usage)
         #expect(error?.description.hasPrefix(arguments[0]) == true)
         #expect(error?.description.contains(remedy) == true)
+    }
+
+    @Test("a new monitor has the size of --size, otherwise 1920x1080, and only a Wayland desktop can make one")
+    func newMonitor() throws {
+        func size(_ arguments: String...) throws -> PictureSize? {
+            try CaptureOptions(command.parse(arguments, program: "share")).newMonitorSize
+        }
+        #expect(
+            try size("--source", "wayland", "--monitor", "new", "--size", "800x600")
+                == PictureSize(width: 800, height: 600))
+        let usual = PictureSize(width: 1920, height: 1080)
+        #expect(try size("--source", "wayland", "--monitor", "new") == usual)
+        #expect(try size("--source", "wayland", "--monitor", "new", "--scale", "50%") == usual)
+        #expect(try size("--source", "wayland", "--monitor", "any", "--size", "800x600") == nil)
+        #expect(try size("--source", "wayland") == nil)
+        let error = #expect(throws: UsageError.self) { try size("--source", "x11", "--monitor", "new") }
+        #expect(error?.exitCode == .usage)
+        #expect(error?.description.hasPrefix("--monitor new: an X display can't get a new monitor") == true)
+        #expect(error?.description.contains("--source wayland") == true)
     }
 
     @Test("an X display that is named is the one of an X server, whatever the session")

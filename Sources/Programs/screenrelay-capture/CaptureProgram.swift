@@ -76,7 +76,9 @@ enum CaptureProgram {
             ) { () throws(CaptureError) in
                 let source: any ScreenSource
                 if let desktop {
-                    source = try desktopScreen(desktop, configuration, log)
+                    source = try WaylandScreen.open(
+                        desktop, framesPerSecond: configuration.framesPerSecond, newMonitor: options.newMonitorSize,
+                        environment: DesktopCast.variable, onWarning: { log.warning($0) })
                 } else {
                     source = try screen(options, log)
                 }
@@ -101,14 +103,6 @@ enum CaptureProgram {
         guard options.pausesWhenLocked else { return nil }
         if options.system == .wayland { return LoginSession(display: nil) }
         return LoginSession(display: options.display ?? getenv("DISPLAY").map { String(cString: $0) })
-    }
-
-    private static func desktopScreen(
-        _ desktop: PortalSession, _ configuration: CaptureConfiguration, _ log: EventLog
-    ) throws(CaptureError) -> any ScreenSource {
-        try WaylandScreen.open(
-            desktop, framesPerSecond: configuration.framesPerSecond, environment: DesktopCast.variable,
-            onWarning: { log.warning($0) })
     }
 
     private static func screen(_ options: CaptureOptions, _ log: EventLog) throws(CaptureError) -> any ScreenSource {

@@ -60,7 +60,7 @@ enum DesktopCast {
 
     /// The output of `--check`: lines for `screenrelay doctor`, or one line that says why nothing can be shared.
     ///
-    ///     sources NAMES     what the desktop can share of what is wanted, for example "monitor, window"
+    ///     sources NAMES     what the desktop can share of what is wanted: "monitor, window", or "new monitor"
     ///     lacks PipeWire    its socket isn't there
     static func check(_ options: CaptureOptions) -> ExitCode {
         report(sources(of: options)) { available in
@@ -72,23 +72,25 @@ enum DesktopCast {
 
     /// The output of `--list`: what the desktop's dialog can offer, and the option for each.
     static func list() -> ExitCode {
-        report(all) { available in
+        report([.monitor, .window, .virtual]) { available in
             var table = TextTable()
             if available.contains(.monitor) { table.add(["--monitor any", "a monitor"]) }
             if available.contains(.window) { table.add(["--window any", "a window"]) }
+            if available.contains(.virtual) {
+                table.add(["--monitor new", "a new monitor, which exists only while it is shared"])
+            }
             return "To choose in the desktop's dialog:\n\(table.text)"
         }
     }
 
     static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
-    private static let all: PortalSourceTypes = [.monitor, .window]
-
     private static func sources(of options: CaptureOptions) -> PortalSourceTypes {
         switch options.target {
-        case .monitor: .monitor
+        case .monitor: options.newMonitorSize == nil ? .monitor : .virtual
         case .window: .window
-        case .screen, .region: all
+        // A new monitor has nothing on it, so it is never offered beside those that have.
+        case .screen, .region: [.monitor, .window]
         }
     }
 

@@ -115,6 +115,9 @@ extension EndToEnd.CommandLineMistakes {
         Mistake("screenrelay capture", 64, says: "--display", "DISPLAY", ":0"),
         Mistake("screenrelay share --list --display :9999", 69, says: "--display :9999", "no X server"),
         Mistake(
+            "screenrelay share --source x11 --monitor new", 64, says: "--monitor new", "an X display can't get",
+            "--source wayland"),
+        Mistake(
             "screenrelay share --monitor DP-1 --window 0x7", 64, says: "--monitor and --window", "give one of"),
         Mistake(
             "screenrelay-capture --region 9x9+0+0 --window w --monitor m", 64, says: "--region", "give one of"),

@@ -42,7 +42,10 @@ public struct CaptureOptions: Sendable, Equatable {
     public init(_ parsed: ParsedOptions) throws(UsageError) {
         let named: DisplaySystem? = try parsed.value("source", as: .choice)
         system = named ?? (parsed.has("display") ? .x11 : .ofSession)
-        if system == .wayland { try Self.checkDesktop(parsed) }
+        switch system {
+        case .x11: try Self.checkDisplay(parsed)
+        case .wayland: try Self.checkDesktop(parsed)
+        }
         asks = parsed.has("ask")
         display = try parsed.value("display", as: .text)
         target = try parsed.captureTarget()
@@ -120,7 +123,7 @@ extension CaptureOptions {
             long: "monitor", value: .required("NAME"),
             help:
                 "share only this monitor, for example DP-1; --list names them; on a Wayland desktop 'any', to choose "
-                + "one in its dialog"),
+                + "one in its dialog, or 'new', for a monitor that exists only while it is shared"),
         Option(
             long: "window", value: .required("WINDOW"),
             help:
@@ -170,7 +173,8 @@ extension CaptureOptions {
             long: "size", value: .required("WxH"),
             help:
                 "send frames of exactly this size, for example 1280x720: the source is scaled up or down, with black "
-                + "bars if its aspect ratio differs"),
+                + "bars if its aspect ratio differs; with --monitor new, the monitor has this size (otherwise "
+                + "1920x1080)"),
         Option(
             long: "chroma", value: .required("FORMAT"),
             help:

@@ -1,4 +1,5 @@
 import Glibc
+public import MediaTypes
 
 /// The display system that is captured, for `--source`.
 public enum DisplaySystem: String, CaseIterable, Sendable {
@@ -27,6 +28,28 @@ public enum DisplaySystem: String, CaseIterable, Sendable {
 extension CaptureOptions {
     /// What `--monitor` and `--window` name on a Wayland desktop, whose dialog has the user choose one.
     static let anyName = "any"
+    /// What `--monitor` names for a monitor that a Wayland desktop makes for the share.
+    static let newName = "new"
+    /// The size of a new monitor without `--size`.
+    private static let usualSize = PictureSize(width: 1920, height: 1080)
+
+    /// The wanted size of a monitor that the desktop makes for the share; nil if it shares something that is there
+    /// already. Frames of this size aren't scaled.
+    public var newMonitorSize: PictureSize? {
+        guard system == .wayland, target == .monitor(Self.newName) else { return nil }
+        if case .exactly(let size) = scale { return size }
+        return Self.usualSize
+    }
+
+    /// Refuses what an X display can't do, and names what can.
+    ///
+    /// - Throws: ``UsageError`` that names the option.
+    static func checkDisplay(_ parsed: ParsedOptions) throws(UsageError) {
+        guard parsed.value("monitor") == newName else { return }
+        throw UsageError(
+            "\(parsed.place(of: "monitor") ?? "--monitor") \(newName): an X display can't get a new monitor, only a "
+                + "Wayland desktop can (--source wayland); --list names the monitors that are there")
+    }
 
     /// Refuses options that a Wayland desktop can't do, and names what it can.
     ///
@@ -47,9 +70,12 @@ extension CaptureOptions {
         }
         for option in ["monitor", "window"] {
             guard let name = parsed.value(option), name != anyName else { continue }
+            let isMonitor = option == "monitor"
+            if isMonitor, name == newName { continue }
             throw UsageError(
                 "\(parsed.place(of: option) ?? "--\(option)") \(printable(name)): a Wayland desktop has you choose the "
-                    + "\(option) in its dialog; write --\(option) \(anyName)")
+                    + "\(option) in its dialog; write --\(option) \(anyName)"
+                    + (isMonitor ? ", or --monitor \(newName) for a new one" : ""))
         }
     }
 

@@ -176,6 +176,7 @@ extension CaptureOptions {
 
     /// A description of the shared content, or nil for the screen that DISPLAY names.
     fileprivate var sharedName: String? {
+        if newMonitorSize != nil { return "a new monitor of the desktop" }
         if system == .wayland { return target == .screen ? "the desktop" : "a \(target.kindName) of the desktop" }
         let place = display.map { " of \($0)" } ?? ""
         return switch target {
