@@ -452,7 +452,10 @@ let package = Package(
             [
                 "WaylandCapture", "SessionBus", "CaptureEngine", "CPipeWire", "CaptureLink", "LinkTransport",
                 "MediaTypes", "TestSupport",
-            ], exclude: ["faulty_cast.py", "wayland_desktop.py", "wayland_keys.py", "wayland_programs.py"]),
+            ],
+            exclude: [
+                "faulty_cast.py", "wayland_desktop.py", "wayland_keys.py", "wayland_monitors.py", "wayland_programs.py",
+            ]),
         tests("RateControlTests", ["RateControl", "MediaTypes", "TestSupport"]),
         tests(
             "CaptureEngineTests",

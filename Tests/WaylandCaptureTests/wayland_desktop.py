@@ -3,8 +3,9 @@ a virtual monitor, the real desktop portal, and, in this process, a backend of t
 
 usage: wayland_desktop.py FOLDER WIDTHxHEIGHT PART...
 
-FOLDER is where everything is kept. The parts are `portal`, `backend`, `keys`, which the backend then has (wayland_keys.py), `screen`, and
-`second`, a second monitor of the screen; there is always a bus, whose socket is FOLDER/bus. Ends at the end of its input, and all programs with it.
+FOLDER is where everything is kept. The parts are `portal`, `backend`, `keys`, which the backend then has (wayland_keys.py), `screen`,
+`second`, a second monitor of the screen, `bare`, a screen without a monitor, and `new`, the new monitors that the backend then has made for
+applications; there is always a bus, whose socket is FOLDER/bus. Ends at the end of its input, and all programs with it.
 
 Prints `ready` when all parts are there, and what happens:
 
@@ -27,6 +28,7 @@ Reads commands, and prints `done` and the command:
     monitor N S  the monitor is rotated from now on, by N of enum wl_output.transform, and scaled by S; it is the only one
     plug         both monitors are there, the first one on the left; that is the one that is shared
     unplug       the first monitor isn't there any more, and the second one is where it was
+    monitors N   waits until the screen has so many monitors
     press N...   the keys with these evdev codes are pressed together, and released
     end NAME     kills a program: bus, pipewire, wireplumber, screen, store, portal or cast (of faulty_cast.py)
     fault LINE   shares the node of faulty_cast.py from now on instead of the monitor, and has it obey LINE
@@ -43,12 +45,11 @@ import dbus.service
 from dbus.mainloop.glib import DBusGMainLoop
 from gi.repository import GLib
 
-from wayland_keys import Keys
+from wayland_keys import Keyboard, Keys
+from wayland_monitors import configure_monitors, when_monitors
 from wayland_programs import CAST, KEYS, MUTTER, NAME, Desktop, say
 
 SESSION = "org.freedesktop.impl.portal.Session"
-REMOTE = "org.gnome.Mutter.RemoteDesktop"
-DISPLAYS = "org.gnome.Mutter.DisplayConfig"
 
 
 class Session(dbus.service.Object):
@@ -90,12 +91,12 @@ class Session(dbus.service.Object):
 class Backend(Keys):
     """The portal's backend, and the person who is asked."""
 
-    PROPERTIES = {
-        "AvailableSourceTypes": dbus.UInt32(3), "AvailableCursorModes": dbus.UInt32(7), "version": dbus.UInt32(5),
-    }
-
-    def __init__(self, bus):
+    def __init__(self, bus, makes_monitors):
         super().__init__(bus)
+        self.properties = {
+            "AvailableSourceTypes": dbus.UInt32(7 if makes_monitors else 3), "AvailableCursorModes": dbus.UInt32(7),
+            "version": dbus.UInt32(5),
+        }
         self.bus, self.sessions, self.answer, self.is_held, self.held = bus, {}, 0, False, []
         self.next_answer = 0
         self.restores, self.node = True, None
@@ -132,11 +133,14 @@ class Backend(Keys):
 
     def record(self, session, done, failed):
         options = session.options
-        kind = 1 if int(options.get("types", 1)) & 1 else 2
-        properties = {
-            "position": dbus.Struct((dbus.Int32(0), dbus.Int32(0)), signature="ii"),
-            "size": dbus.Struct(self.size, signature="ii"), "source_type": dbus.UInt32(kind), "mapping_id": "test",
-        }
+        kind = next(bit for bit in (1, 2, 4) if int(options.get("types", 1)) & bit)
+        properties = {"source_type": dbus.UInt32(kind), "mapping_id": "test"}
+        # A new monitor has neither before the reader has chosen a format.
+        if kind != 4:
+            properties |= {
+                "position": dbus.Struct((dbus.Int32(0), dbus.Int32(0)), signature="ii"),
+                "size": dbus.Struct(self.size, signature="ii"),
+            }
 
         def added(node):
             one = dbus.Struct((dbus.UInt32(node), dbus.Dictionary(properties, signature="sv")), signature="ua{sv}")
@@ -156,18 +160,18 @@ class Backend(Keys):
         # As GNOME's backend does: mutter closes it if its PipeWire or the monitor is gone.
         self.bus.add_signal_receiver(session.close, "Closed", f"{MUTTER}.Session", path=path)
         # Mutter counts from 0: hidden, embedded, metadata.
-        mode = {1: 0, 2: 1, 4: 2}[int(options.get("cursor_mode", 1))]
-        stream = session.cast.RecordMonitor("", {"cursor-mode": dbus.UInt32(mode)})
+        mode = {"cursor-mode": dbus.UInt32({1: 0, 2: 1, 4: 2}[int(options.get("cursor_mode", 1))])}
+        stream = session.cast.RecordVirtual(mode) if kind == 4 else session.cast.RecordMonitor("", mode)
         self.bus.add_signal_receiver(added, "PipeWireStreamAdded", f"{MUTTER}.Stream", path=stream)
         session.cast.Start()
 
     @dbus.service.method(dbus.PROPERTIES_IFACE, in_signature="ss", out_signature="v")
     def Get(self, interface, name):
-        return self.PROPERTIES[name]
+        return self.properties[name]
 
     @dbus.service.method(dbus.PROPERTIES_IFACE, in_signature="s", out_signature="a{sv}")
     def GetAll(self, interface):
-        properties = {"version": dbus.UInt32(1)} if interface == KEYS else self.PROPERTIES
+        properties = {"version": dbus.UInt32(1)} if interface == KEYS else self.properties
         return dbus.Dictionary(properties, signature="sv")
 
     def close_sessions(self):
@@ -178,40 +182,6 @@ class Backend(Keys):
         self.is_held = False
         while self.held:
             self.held.pop(0)()
-
-
-class Keyboard:
-    """The desktop's keyboard, whose keys are pressed as by a remote desktop."""
-
-    def __init__(self, bus):
-        remote = dbus.Interface(bus.get_object(REMOTE, "/org/gnome/Mutter/RemoteDesktop"), REMOTE)
-        self.session = dbus.Interface(bus.get_object(REMOTE, remote.CreateSession()), f"{REMOTE}.Session")
-        self.session.Start()
-
-    def press(self, codes):
-        for code in codes:
-            self.session.NotifyKeyboardKeycode(dbus.UInt32(code), True)
-        for code in reversed(codes):
-            self.session.NotifyKeyboardKeycode(dbus.UInt32(code), False)
-
-
-def configure_monitors(bus, numbers, transform=0, scale=1.0):
-    """Has these monitors side by side, the primary one first. Those that are left out count as unplugged."""
-    displays = dbus.Interface(bus.get_object(DISPLAYS, "/org/gnome/Mutter/DisplayConfig"), DISPLAYS)
-    serial, monitors = displays.GetCurrentState()[:2]
-    # Each has an identity, whose first part is the connector, and modes: name, width and more.
-    monitors = sorted(monitors, key=lambda monitor: str(monitor[0][0]))
-    options = dbus.Dictionary({}, signature="sv")
-    logical, left = [], 0
-    for number in numbers:
-        identity, modes = monitors[number][:2]
-        monitor = dbus.Struct((identity[0], modes[0][0], options), signature="ssa{sv}")
-        place = (dbus.Int32(left), dbus.Int32(0), dbus.Double(scale), dbus.UInt32(transform), dbus.Boolean(left == 0))
-        logical.append(
-            dbus.Struct((*place, dbus.Array([monitor], signature="(ssa{sv})")), signature="iiduba(ssa{sv})"))
-        left += int(modes[0][1])
-    # 1: until something else changes the monitors, and nobody is asked to confirm it.
-    displays.ApplyMonitorsConfig(serial, dbus.UInt32(1), dbus.Array(logical, signature="(iiduba(ssa{sv}))"), options)
 
 
 def obey(line, desktop, backend):
@@ -241,6 +211,9 @@ def obey(line, desktop, backend):
             configure_monitors(desktop.bus, [0, 1])
         case ["unplug"]:
             configure_monitors(desktop.bus, [1])
+        case ["monitors", count]:
+            when_monitors(desktop.bus, int(count), lambda: say(f"done {line}"))
+            return
         case ["press", *codes]:
             desktop.keyboard = desktop.keyboard or Keyboard(desktop.bus)
             desktop.keyboard.press([int(code) for code in codes])
@@ -269,7 +242,7 @@ def main(folder, size, *parts):
         bus.set_exit_on_disconnect(False)
         backend = None
         if "backend" in parts:
-            backend = Backend(bus)
+            backend = Backend(bus, "new" in parts)
             backend.size = tuple(dbus.Int32(side) for side in size.split("x"))
             # The name's owner has to live as long as the backend.
             backend.name = dbus.service.BusName(NAME, bus)

@@ -1,9 +1,26 @@
-"""The keys of a Wayland desktop for tests: `wayland_desktop.py` says what it is made of."""
+"""The keys and the keyboard of a Wayland desktop for tests: `wayland_desktop.py` says what it is made of."""
 
 import dbus
 import dbus.service
 
 from wayland_programs import KEYS, say
+
+REMOTE = "org.gnome.Mutter.RemoteDesktop"
+
+
+class Keyboard:
+    """The desktop's keyboard, whose keys are pressed as by a remote desktop."""
+
+    def __init__(self, bus):
+        remote = dbus.Interface(bus.get_object(REMOTE, "/org/gnome/Mutter/RemoteDesktop"), REMOTE)
+        self.session = dbus.Interface(bus.get_object(REMOTE, remote.CreateSession()), f"{REMOTE}.Session")
+        self.session.Start()
+
+    def press(self, codes):
+        for code in codes:
+            self.session.NotifyKeyboardKeycode(dbus.UInt32(code), True)
+        for code in reversed(codes):
+            self.session.NotifyKeyboardKeycode(dbus.UInt32(code), False)
 
 
 class Keys(dbus.service.Object):

@@ -109,7 +109,8 @@ class Desktop:
             case "wireplumber":
                 self.start(program, "wireplumber")
             case "screen":
-                monitors = ["--virtual-monitor", self.size] * (2 if "second" in self.parts else 1)
+                count = 0 if "bare" in self.parts else 2 if "second" in self.parts else 1
+                monitors = ["--virtual-monitor", self.size] * count
                 self.start(
                     program, "mutter", "--headless", "--wayland", "--no-x11", *monitors, "--wayland-display",
                     "wayland-test")

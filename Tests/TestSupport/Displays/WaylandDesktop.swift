@@ -16,8 +16,12 @@ public final class WaylandDesktop: Sendable {
         case screen
         /// A second monitor of the compositor, which is placed by the command `plug`.
         case second
+        /// The compositor has no monitor.
+        case bare
+        /// New monitors that the backend has the compositor make for applications.
+        case newMonitors = "new"
 
-        /// All but a second monitor.
+        /// All that most tests need; the compositor has one monitor, and makes none.
         public static let usual: [Part] = [.portal, .backend, .keys, .screen]
     }
 
