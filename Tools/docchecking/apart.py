@@ -94,7 +94,7 @@ def host(stage, command, limit):
     if not path:
         return None, "printed its link"
     stage.start(["screenrelay", "capture"], stage.environment)
-    result = _watch(stage, stage.block.hosts.pop()[1].rtsp, one.begun, limit), ""
+    result = watch(stage, stage.block.hosts.pop()[1].rtsp, one.begun, limit), ""
     return _recorded(stage, one, path, limit, result)
 
 
@@ -105,18 +105,18 @@ def capture(stage, command, limit):
         one = stage.start(words_here(stage, command.text), stage.environment)
         wait_until(lambda: os.path.exists(path) and os.path.getsize(path) > 20_000, limit, "a recording of some frames")
         return _recorded(stage, one, os.path.basename(path), limit, (None, ""))
-    url = _track(stage, command)
+    url = track(stage, command)
     one = stage.start(words_here(stage, command.text), stage.environment)
-    return _watch(stage, url, one.begun, limit), ""
+    return watch(stage, url, one.begun, limit), ""
 
 
 def sound(stage, command, limit):
     """The program for sound, heard through a host to which a capture is connected, too."""
-    url = _track(stage, command)
+    url = track(stage, command)
     link = re.search(r"--link \S+", command.text)
     stage.start(["screenrelay", "capture"] + words_here(stage, link[0] if link else ""), stage.environment)
     one = stage.start(words_here(stage, command.text), stage.environment)
-    return _watch(stage, url, one.begun, limit, "audio", HEARD), "the tone is heard"
+    return watch(stage, url, one.begun, limit, "audio", HEARD), "the tone is heard"
 
 
 def replay(stage, command, limit):
@@ -125,9 +125,9 @@ def replay(stage, command, limit):
     recording(stage, text.split()[-1], limit)
     if "--link " not in text and not stage.block.hosts:
         raise Failure("there is no host in its block")
-    url = _track(stage, command)
+    url = track(stage, command)
     one = stage.start(words_here(stage, text), stage.environment)
-    seconds = _watch(stage, url, one.begun, limit)
+    seconds = watch(stage, url, one.begun, limit)
     if "--pause-at" not in text and one.child.wait(limit) != 0:
         raise Failure("exit code %d: %s" % (one.child.returncode, one.last_words()))
     return seconds, ""
@@ -192,7 +192,7 @@ def _recorded(stage, one, name, limit, result):
     return result[0], ", ".join(filter(None, [result[1], "recorded %s pictures" % pictures[1]]))
 
 
-def _track(stage, command):
+def track(stage, command):
     """Where the track is watched to which the command's link leads; its block may have no host."""
     link = re.search(r"--link (\S+)", command.text)
     if not stage.block.hosts or (link and not any(link[1].split(":")[0] in text for text, _ in stage.block.hosts)):
@@ -204,7 +204,7 @@ def _track(stage, command):
     return found.rtsp + ("/" + track[1] if track else "")
 
 
-def _watch(stage, url, begun, limit, kind="video", filter=()):
+def watch(stage, url, begun, limit, kind="video", filter=()):
     """Seconds until FFmpeg has the first of it; the track is there once its source is."""
     while True:
         count = len(stage.running)

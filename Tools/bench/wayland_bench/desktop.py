@@ -17,9 +17,9 @@ COMMAND = ["/usr/bin/python3", TESTS]
 
 
 class WaylandDesktop:
-    """PipeWire, mutter with one monitor, the portal, and a backend that grants everything."""
+    """PipeWire, mutter with one monitor, the portal, and a backend that grants everything; `more` are further parts."""
 
-    def __init__(self, size, folder):
+    def __init__(self, size, folder, more=()):
         # A Unix socket's path is short by law (108 bytes): not in `folder`.
         self.own = tempfile.TemporaryDirectory(prefix="srw")
         home = os.path.join(self.own.name, "home")
@@ -29,7 +29,7 @@ class WaylandDesktop:
             "HOME": home, "XDG_STATE_HOME": home, "XDG_CONFIG_HOME": home}
         self.capture_options = ["--source", "wayland"]
         self.process = Process(
-            "the desktop", [*COMMAND, self.own.name, "%dx%d" % size, "portal", "backend", "screen"],
+            "the desktop", [*COMMAND, self.own.name, "%dx%d" % size, "portal", "backend", "screen", *more],
             os.path.join(folder, "desktop.log"), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         try:
             line = self.process.read_line(30, "ready")
