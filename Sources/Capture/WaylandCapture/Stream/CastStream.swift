@@ -40,7 +40,7 @@ final class CastStream {
     private let events = UnsafeMutablePointer<pw_stream_events>.allocate(capacity: 1)
     private let hook = UnsafeMutablePointer<spa_hook>.allocate(capacity: 1)
     private let onWarning: (String) -> Void
-    /// The format that was agreed on; nil until then, and while there is another.
+    /// The format that was agreed on; nil until then, and while it changes.
     private(set) var format: CastFormat?
     private var memories: [UnsafeMutablePointer<pw_buffer>: Result<BufferMemory, BufferFault>] = [:]
     private var damage = PendingDamage()
