@@ -55,7 +55,6 @@ public final class DesktopSigns {
     private var bus: BusConnection?
     private let item: TrayItem
     private var isRegistered = false
-    private var menuRevision: UInt32 = 1
     private var facts: SharingFacts
     private var notifications: Notifications?
     private var pauseKey: PauseKeys?
@@ -141,7 +140,7 @@ public final class DesktopSigns {
         facts.viewers = reading.viewers
         guard let bus else { return }
         TrayItem.tell(bus, from: old, to: facts)
-        TrayMenu.tell(bus, from: old, to: facts, revision: &menuRevision)
+        TrayMenu.tell(bus, from: old, to: facts)
         notifications?.send(over: bus, facts, now: .now())
     }
 
@@ -171,7 +170,7 @@ extension DesktopSigns: BusListener {
         switch message.path {
         case TrayItem.path: return item.answer(message, facts) { actions.togglePause() }
         case TrayMenu.path:
-            return TrayMenu.answer(message, facts, revision: menuRevision) {
+            return TrayMenu.answer(message, facts) {
                 switch $0 {
                 case .togglePause: actions.togglePause()
                 case .stop: actions.stop()

@@ -1,10 +1,10 @@
 """Is the tray of a desktop: the watcher of StatusNotifierItem, and a reader of com.canonical.dbusmenu.
 
 usage: tray.py
-On the session bus. Says `ready` once it has its name, `registered` with what an item has registered, and `item` with
-the item's properties and menu when it has registered and when it says that they have changed. Each line of its input is
-a command: `activate` clicks the icon, `click LABEL` an entry of its menu, `leave` gives the name up, and `return` takes
-it again.
+On the session bus. Says `ready` once it has its name, `registered` with what an item has registered, `item` with the
+item's properties and menu when it has registered and when it says that they have changed, and `menu` with the name of
+a signal of the menu and the labels in it. Each line of its input is a command: `activate` clicks the icon,
+`click LABEL` an entry of its menu, `leave` gives the name up, and `return` takes it again.
 """
 
 import hashlib
@@ -45,6 +45,9 @@ class Tray(dbus.service.Object):
         GLib.idle_add(self.read)
 
     def changed(self, *arguments, member):
+        if member in ("ItemsPropertiesUpdated", "LayoutUpdated"):
+            items = arguments[0] if member == "ItemsPropertiesUpdated" else []
+            say("menu", member=member, labels=[entry.get("label") for _, entry in items])
         GLib.idle_add(self.read)
 
     def object(self, path, interface):

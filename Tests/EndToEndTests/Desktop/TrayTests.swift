@@ -72,6 +72,18 @@ extension EndToEnd {
             #expect(desktop.host.child.wait(within: .seconds(90)) == .exited(0))
         }
 
+        @Test("tells only labels of its menu, because some trays close an open menu for a new layout")
+        func labels() throws {
+            let tray = try bus.startTray()
+            let desktop = try bus.share()
+            _ = try item(of: tray) { $0.title == "Screen sharing: live" }
+            try tray.tell("activate")
+            let change = try eventually("the menu's signal") { tray.events.first { $0["event"] as? String == "menu" } }
+            #expect(change["member"] as? String == "ItemsPropertiesUpdated")
+            #expect(change["labels"] as? [String] == ["Resume"])
+            #expect(desktop.host.stop() == .exited(0))
+        }
+
         @Test("follows pauses by commands and by signals")
         func otherPauses() throws {
             let tray = try bus.startTray()

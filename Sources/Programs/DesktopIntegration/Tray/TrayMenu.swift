@@ -34,9 +34,7 @@ enum TrayMenu {
     }
 
     /// Answers a call of the menu's object. Returns false if it isn't known. `choose` is called after the answer.
-    static func answer(
-        _ message: BusMessage, _ facts: SharingFacts, revision: UInt32, choose: (Choice) -> Void
-    ) -> Bool {
+    static func answer(_ message: BusMessage, _ facts: SharingFacts, choose: (Choice) -> Void) -> Bool {
         guard message.interface == interface || message.interface.isEmpty else {
             return message.answer(interface, properties, introspection: introspection)
         }
@@ -50,7 +48,8 @@ enum TrayMenu {
             }
             let names = values.last?.names ?? []
             message.reply { writer in
-                writer.unsigned(revision)
+                // The layout's revision. The layout never changes, only labels do.
+                writer.unsigned(1)
                 writer.structure("ia{sv}av") { layout(item, facts, names, isDeep: depth != 0, &$0) }
             }
         case "GetGroupProperties":
@@ -86,15 +85,20 @@ enum TrayMenu {
         return true
     }
 
-    /// Tells trays of the new layout if it has changed, and counts `revision` up.
-    static func tell(
-        _ bus: BusConnection, from old: SharingFacts, to new: SharingFacts, revision: inout UInt32
-    ) {
-        guard old.viewers != new.viewers || old.isPausedBySharer != new.isPausedBySharer else { return }
-        revision &+= 1
-        bus.emit(path, interface, "LayoutUpdated") {
-            $0.unsigned(revision)
-            $0.signed(Item.root.rawValue)
+    /// Tells trays which labels have changed. It isn't a new layout, for which some trays close a menu that is open.
+    static func tell(_ bus: BusConnection, from old: SharingFacts, to new: SharingFacts) {
+        var changed: [Item] = []
+        if old.viewersText != new.viewersText { changed.append(.viewers) }
+        if old.isPausedBySharer != new.isPausedBySharer { changed.append(.pause) }
+        guard !changed.isEmpty else { return }
+        bus.emit(path, interface, "ItemsPropertiesUpdated") { writer in
+            writer.array(of: "(ia{sv})") {
+                for item in changed {
+                    $0.structure("ia{sv}") { describe(item, new, ["label"], &$0) }
+                }
+            }
+            // The properties that have their defaults again.
+            writer.array(of: "(ias)")
         }
     }
 
@@ -157,6 +161,7 @@ enum TrayMenu {
         <method name="AboutToShow"><arg type="i" direction="in"/><arg type="b" direction="out"/></method>
         <method name="AboutToShowGroup"><arg type="ai" direction="in"/><arg type="ai" direction="out"/>
         <arg type="ai" direction="out"/></method>
+        <signal name="ItemsPropertiesUpdated"><arg type="a(ia{sv})"/><arg type="a(ias)"/></signal>
         <signal name="LayoutUpdated"><arg type="u"/><arg type="i"/></signal>
         </interface></node>
         """
