@@ -7,11 +7,15 @@ final class SharersDesktop {
     private let daemon: BusDaemon
     private var notificationServer: ChildProcess?
 
-    init() throws {
-        daemon = try BusDaemon()
+    /// Starts the bus. `environment` are changes to the variables of the programs that the bus starts.
+    init(environment: [String: String?] = [:]) throws {
+        daemon = try BusDaemon(environment: environment)
     }
 
     deinit { notificationServer?.stop(within: .seconds(2)) }
+
+    /// The address of the bus.
+    var busAddress: String { daemon.address }
 
     /// Ends the bus, as a logout does.
     func endBus() { daemon.close() }

@@ -122,7 +122,7 @@ extension DisplayClient {
     }
 
     /// Presses the key that has this keysym, or lets it go (XTEST).
-    func key(_ symbol: UInt32, isDown: Bool) {
+    public func key(_ symbol: UInt32, isDown: Bool) {
         guard let setup = xcb_get_setup(connection) else { return }
         let first = setup.pointee.min_keycode
         let count = setup.pointee.max_keycode - first

@@ -8,12 +8,14 @@ public final class BusDaemon {
     private let folder: TemporaryFolder
     private let daemon: ChildProcess
 
-    /// Starts it, and waits until it accepts connections.
-    public init() throws {
+    /// Starts it, and waits until it accepts connections. `environment` are changes to the variables of the daemon and
+    /// of the programs that it starts.
+    public init(environment: [String: String?] = [:]) throws {
         folder = try TemporaryFolder()
         let socket = folder.file("bus")
         address = "unix:path=\(socket)"
         var launch = Launch("dbus-daemon", ["--session", "--nofork", "--nopidfile", "--address=\(address)"])
+        launch.environment = environment
         launch.standardOutput = .null
         launch.standardError = .text(limit: 16 * 1024)
         daemon = try ChildProcess(launch)
