@@ -41,7 +41,8 @@ struct RepaintedScreenTests {
         }
         paint.show(16)
         try host.wait(for: "the change") {
-            host.picture.map { abs(Int($0.bytes[(part.y + 8) * 480 + part.x + 8]) - (16 + 56 * 219 / 255)) <= 4 } == true
+            host.picture.map { abs(Int($0.bytes[(part.y + 8) * 480 + part.x + 8]) - (16 + 56 * 219 / 255)) <= 4 }
+                == true
         }
         let changes = host.units[first...].compactMap(\.notice).filter { !$0.damage.isEmpty }
         #expect(changes.last.map { $0.damage.intersection(part) == part } == true)
