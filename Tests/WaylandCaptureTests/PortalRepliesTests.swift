@@ -24,6 +24,15 @@ struct PortalRepliesTests {
         }
     }
 
+    @Test("of the available cursor modes, metadata is the last if the pointer is to be embedded")
+    func embeddedPointer() throws {
+        let expected: [(UInt32, PortalCursorMode?)] = [(7, .embedded), (5, .hidden), (4, .metadata), (0, nil)]
+        for (available, mode) in expected {
+            let found = try PortalProperties(properties(5, 1, available), wanted: .monitor, embedsPointer: true)
+            #expect(found.cursorMode == mode)
+        }
+    }
+
     @Test("of the wanted sources, those that the desktop has are asked for")
     func sources() throws {
         let found = try PortalProperties(properties(4, 3, 7), wanted: [.window, .virtual])

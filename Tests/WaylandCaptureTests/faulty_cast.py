@@ -18,6 +18,7 @@ What is sent is a correct picture, except for these, whose meaning is that of Pi
     damage=X,Y,WIDTH,HEIGHT          the metadata, and crop= in the same way
     transform=N
     pointer=WIDTHxHEIGHT,STRIDE      a pointer with a shape of this size
+    repeat=1                         it is sent every 0.2 s, until something else is to be sent
 
 Ends at the end of its input.
 """
@@ -249,12 +250,12 @@ def main():
                 waiting.append(dict(word.split("=") for word in words))
         if line:
             print(f"done {line}", flush=True)
-        # A picture that is sent before the link is active gets lost, so those without a fault are repeated.
+        # A picture that is sent before the link is active gets lost, so those without a fault are repeated, too.
         if plain and not waiting and time.monotonic() > sent + 0.2:
             waiting.append(plain)
         while waiting and cast.under_lock(lambda: cast.send(waiting[0])):
             values, sent = waiting.popleft(), time.monotonic()
-            plain = values if values.keys() == {"color"} else None
+            plain = values if values.keys() == {"color"} or "repeat" in values else None
 
 
 def read(lines):

@@ -75,10 +75,10 @@ enum CaptureProgram {
                 confine: { sandbox?.enter(log: log) }
             ) { () throws(CaptureError) in
                 let source: any ScreenSource
-                if let desktop {
-                    source = try WaylandScreen.open(
-                        desktop, framesPerSecond: configuration.framesPerSecond, newMonitor: options.newMonitorSize,
-                        environment: DesktopCast.variable, onWarning: { log.warning($0) })
+                if desktop != nil {
+                    source = try DesktopCast.screen(
+                        &desktop, options, framesPerSecond: configuration.framesPerSecond, orUntil: signals.descriptor,
+                        log: log)
                 } else {
                     source = try screen(options, log)
                 }

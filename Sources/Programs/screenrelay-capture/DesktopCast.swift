@@ -9,9 +9,10 @@ import WaylandCapture
 /// The screen cast of a Wayland desktop: what is asked of its portal, and what is reported of it.
 enum DesktopCast {
     /// Has the desktop share what the user has chosen before, or what the user chooses now, however long that takes.
-    /// Returns nil if `stop` becomes readable first.
+    /// Returns nil if `stop` becomes readable first. If the desktop is to embed the pointer in its pictures, `--ask` has
+    /// been obeyed before.
     static func open(
-        _ options: CaptureOptions, orUntil stop: Int32, log: EventLog
+        _ options: CaptureOptions, embedsPointer: Bool = false, orUntil stop: Int32, log: EventLog
     ) throws(CaptureError) -> PortalSession? {
         let sources = sources(of: options)
         let tokens = RestoreTokens(environment: variable)
@@ -23,8 +24,8 @@ enum DesktopCast {
         }
         let session: PortalSession
         do throws(PortalError) {
-            let token = options.asks ? nil : tokens?.token(for: sources)
-            guard let opened = try granted(sources, token, orUntil: stop, log) else { return nil }
+            let token = options.asks && !embedsPointer ? nil : tokens?.token(for: sources)
+            guard let opened = try granted(sources, token, embedsPointer, orUntil: stop, log) else { return nil }
             session = opened
         } catch {
             throw .screen(error)
@@ -40,22 +41,51 @@ enum DesktopCast {
 
     /// Opens a session with a token, and one for which the user is asked if the desktop refuses the first.
     private static func granted(
-        _ sources: PortalSourceTypes, _ token: String?, orUntil stop: Int32, _ log: EventLog
+        _ sources: PortalSourceTypes, _ token: String?, _ embedsPointer: Bool, orUntil stop: Int32, _ log: EventLog
     ) throws(PortalError) -> PortalSession? {
-        let first = PortalSession(sources: sources, restoreToken: token)
+        let first = PortalSession(sources: sources, restoreToken: token, embedsPointer: embedsPointer)
         do throws(PortalError) {
             return try first.open(waitingUntil: stop) ? first : nil
         } catch {
             guard error == .notRestored else { throw error }
             log.warning("\(error), so it is asked again")
         }
-        let second = PortalSession(sources: sources)
+        let second = PortalSession(sources: sources, embedsPointer: embedsPointer)
         do throws(PortalError) {
             return try second.open(waitingUntil: stop) ? second : nil
         } catch {
             // While a desktop starts, it refuses whatever it is asked, so that isn't taken for the user's wish.
             throw error == .refused ? .notRestored : error
         }
+    }
+
+    /// Takes pictures of what `session` shares. If only the pointer arrives, the desktop is asked again for the same
+    /// source, with the pointer in its pictures; `session` is nil from then on.
+    static func screen(
+        _ session: inout PortalSession?, _ options: CaptureOptions, framesPerSecond: Int, orUntil stop: Int32,
+        log: EventLog
+    ) throws(CaptureError) -> WaylandScreen {
+        let reason: CaptureError
+        do throws(CaptureError) {
+            guard let first = session else { throw .screen(PortalError.malformed("streams")) }
+            return try screen(first, options, framesPerSecond, log)
+        } catch {
+            guard case .screen(let failure) = error, case .onlyPointer? = failure as? CastError else { throw error }
+            reason = error
+        }
+        log.warning("\(reason), so the desktop is asked to draw the pointer into its pictures")
+        // The desktop ends the first screen cast.
+        session = nil
+        guard let second = try open(options, embedsPointer: true, orUntil: stop, log: log) else { throw reason }
+        return try screen(second, options, framesPerSecond, log)
+    }
+
+    private static func screen(
+        _ session: PortalSession, _ options: CaptureOptions, _ framesPerSecond: Int, _ log: EventLog
+    ) throws(CaptureError) -> WaylandScreen {
+        try WaylandScreen.open(
+            session, framesPerSecond: framesPerSecond, newMonitor: options.newMonitorSize, environment: variable,
+            onWarning: { log.warning($0) })
     }
 
     /// The output of `--check`: lines for `screenrelay doctor`, or one line that says why nothing can be shared.

@@ -121,6 +121,24 @@ extension EndToEnd {
             try capture.wait(for: Self.blue, at: 320, 240, "the picture after the lost one")
         }
 
+        @Test("a desktop that sends only the pointer is asked, without a dialog, to draw it into its pictures")
+        func pointerAlone() throws {
+            try desktop.tell("fault send size=0 repeat=1")
+            let home = try TemporaryFolder()
+            let share = try RunningProgram(
+                "screenrelay", ["share"] + LinkSocket.hostOptions, prefix: desktop.prefix(["HOME": home.path]))
+            let link = try share.printedLink()
+            try eventually(
+                "the second question",
+                holds: { desktop.count(of: "select types=3 cursor=2 persist=2 restores=1") == 1 })
+            #expect(desktop.count(of: "select types=3 cursor=4 persist=2 restores=0") == 1)
+            try desktop.tell("fault send color=0000ff")
+            try eventually("the picture") { try LinkSnapshot(of: link).isFilled(with: Self.blue) ? () : nil }
+            try share.waitForLog("sends only the pointer, and no picture, so the desktop is asked to draw the pointer")
+            try eventually("the end of the first session", holds: { desktop.count(of: "closed") == 1 })
+            #expect(share.stop() == .exited(0))
+        }
+
         @Test("a few rows that change after a rest are shown, even if nothing is painted after them")
         func fewRows() throws {
             let capture = try capture()

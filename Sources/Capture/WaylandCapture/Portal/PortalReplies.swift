@@ -13,8 +13,11 @@ struct PortalProperties: Equatable {
 
     /// Reads the answer to `GetAll`, and checks that the portal can share one of the `wanted` sources.
     ///
+    /// - Parameter embedsPointer: whether the pointer is to be drawn into the pictures, if the portal can have it so.
     /// - Throws: ``PortalError`` if it can't.
-    init(_ answer: [BusValue], wanted: PortalSourceTypes) throws(PortalError) {
+    init(
+        _ answer: [BusValue], wanted: PortalSourceTypes, embedsPointer: Bool = false
+    ) throws(PortalError) {
         guard let properties = answer.first?.entries, let version = properties["version"]?.number else {
             throw .malformed("version")
         }
@@ -23,7 +26,8 @@ struct PortalProperties: Equatable {
         if available.isEmpty { throw .noBackend }
         sources = wanted.intersection(available)
         if sources.isEmpty { throw .noSuchSource(wanted, available: available) }
-        cursorMode = PortalCursorMode.best(of: properties["AvailableCursorModes"]?.number ?? 0)
+        cursorMode = PortalCursorMode.best(
+            of: properties["AvailableCursorModes"]?.number ?? 0, metadataIsLast: embedsPointer)
     }
 }
 

@@ -57,7 +57,8 @@ extension PortalSession {
     private func propertiesFound(_ message: BusMessage) {
         portal = message.sender
         do throws(PortalError) {
-            let found = try PortalProperties(message.values() ?? [], wanted: wanted)
+            let found = try PortalProperties(
+                message.values() ?? [], wanted: wanted, embedsPointer: embedsPointer)
             properties = found
             cursorMode = found.cursorMode ?? .hidden
             begin(.creating)

@@ -36,6 +36,7 @@ public final class PortalSession {
 
     let bus: BusConnection
     let wanted: PortalSourceTypes
+    let embedsPointer: Bool
     var remote: FileDescriptor?
 
     /// The calls of the portal, one after the other.
@@ -69,9 +70,14 @@ public final class PortalSession {
     /// Begins to open a session with one source of these types, of those that the desktop has.
     ///
     /// - Parameter restoreToken: the token of an earlier session. If it can't be used, the user is asked.
+    /// - Parameter embedsPointer: whether the pointer is to be drawn into the pictures, if the desktop can do that,
+    ///   instead of coming as metadata.
     /// - Parameter busAddress: the address of the bus with the portal; nil for the user's.
-    public init(sources: PortalSourceTypes, restoreToken: String? = nil, busAddress: String? = nil) {
+    public init(
+        sources: PortalSourceTypes, restoreToken: String? = nil, embedsPointer: Bool = false, busAddress: String? = nil
+    ) {
         wanted = sources
+        self.embedsPointer = embedsPointer
         givenToken = restoreToken
         bus = BusConnection(address: busAddress)
         guard bus.failure == 0 else {

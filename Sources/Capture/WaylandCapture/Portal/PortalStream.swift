@@ -37,9 +37,11 @@ public enum PortalCursorMode: UInt32, Sendable {
     /// Its place and shape come as metadata of the pictures.
     case metadata = 4
 
-    /// The best of the modes in a bit mask; nil if it has none that is known.
-    static func best(of available: UInt32) -> PortalCursorMode? {
-        [Self.metadata, .embedded, .hidden].first { available & $0.rawValue != 0 }
+    /// The best of the modes in a bit mask; nil if it has none that is known. Metadata isn't as good as others if it
+    /// `isLast`.
+    static func best(of available: UInt32, metadataIsLast isLast: Bool = false) -> PortalCursorMode? {
+        let modes: [Self] = isLast ? [.embedded, .hidden, .metadata] : [.metadata, .embedded, .hidden]
+        return modes.first { available & $0.rawValue != 0 }
     }
 }
 

@@ -72,8 +72,8 @@ public final class WaylandScreen: ScreenSource {
     ///   - patience: How long to wait for a first picture, until the stream is connected again.
     ///   - onWarning: Receives a line for anything that doesn't work as well as it could, and for each of the first
     ///     buffers that can't be used.
-    /// - Throws: ``CastError`` if the remote can't be used, if no picture arrives after three attempts, or if the
-    ///   pictures can't be used.
+    /// - Throws: ``CastError`` if the remote can't be used, if no picture arrives after three attempts, or after one in
+    ///   which only the pointer does, or if the pictures can't be used.
     public init(
         remote: consuming FileDescriptor, node: UInt32, of session: PortalSession? = nil,
         on monitor: SharedMonitor? = nil, target: CaptureTarget = .screen, framesPerSecond: Int = 60,
@@ -118,7 +118,12 @@ public final class WaylandScreen: ScreenSource {
             }
             // If the pictures can't be used, another attempt wouldn't change that.
             let reason = stream.lastFault?.description ?? "the stream is \(stream.state)"
-            let failure = stream.failure ?? .noPicture(node: node, reason: reason)
+            // mutter 48 counts a buffer with only the pointer as a picture, after which the next one has to wait. It may
+            // send one each time before the picture is due, and then never sends that (MUTTER_DEBUG=screen-cast says
+            // "too early"): with several monitors that are painted in step.
+            let isPointer = stream.bringsOnlyPointer && stream.lastFault == nil
+            let failure: CastError =
+                stream.failure ?? (isPointer ? .onlyPointer(node: node) : .noPicture(node: node, reason: reason))
             if attempt == attempts || stream.lastFault != nil || failure.isFinal { throw failure }
             onWarning("\(failure); connecting again")
             stream.close()

@@ -22,6 +22,8 @@ public enum CastError: ScreenError, Equatable {
     case format(String)
     /// No picture arrived; `reason` is what was wrong with those that can't be used, or the stream's state.
     case noPicture(node: UInt32, reason: String)
+    /// No picture arrived, although the sender reports the pointer.
+    case onlyPointer(node: UInt32)
     /// There isn't enough memory for a picture of this size.
     case noMemory(PictureSize)
 
@@ -35,6 +37,7 @@ public enum CastError: ScreenError, Equatable {
         case .disconnected(let text): "PipeWire has ended: \(text)"
         case .format(let text): "the desktop sends \(text)"
         case .noPicture(let node, let reason): "PipeWire node \(node) sends no picture: \(reason)"
+        case .onlyPointer(let node): "PipeWire node \(node) sends only the pointer, and no picture"
         case .noMemory(let size): "there is not enough memory for a picture of \(size)"
         }
     }
@@ -43,7 +46,7 @@ public enum CastError: ScreenError, Equatable {
     var isFinal: Bool {
         switch self {
         case .stream, .ended, .noPicture: false
-        case .library, .remote, .monitorChanged, .disconnected, .format, .noMemory: true
+        case .library, .remote, .monitorChanged, .disconnected, .format, .onlyPointer, .noMemory: true
         }
     }
 
@@ -51,21 +54,21 @@ public enum CastError: ScreenError, Equatable {
     var mayBeWanted: Bool {
         switch self {
         case .ended, .stream: true
-        case .library, .remote, .monitorChanged, .disconnected, .format, .noPicture, .noMemory: false
+        case .library, .remote, .monitorChanged, .disconnected, .format, .noPicture, .onlyPointer, .noMemory: false
         }
     }
 
     public var kind: LinkTransportError.Kind {
         switch self {
         case .library, .noMemory: .system
-        case .remote, .stream, .ended, .monitorChanged, .disconnected, .format, .noPicture: .unavailable
+        case .remote, .stream, .ended, .monitorChanged, .disconnected, .format, .noPicture, .onlyPointer: .unavailable
         }
     }
 
     public var endReason: EndReason {
         switch self {
         case .ended, .monitorChanged, .disconnected, .stream: .displayLost
-        case .library, .remote, .format, .noPicture, .noMemory: .other
+        case .library, .remote, .format, .noPicture, .onlyPointer, .noMemory: .other
         }
     }
 }

@@ -10,6 +10,8 @@ struct CastPointer {
     private(set) var place: (x: Int, y: Int)?
     /// Whether the pointer can be seen, if it lies inside the visible part.
     private(set) var isVisible = false
+    /// Whether buffers report the pointer, even if only that it is hidden.
+    private(set) var isReported = false
     /// Whether anything has changed since this was set to false.
     var hasNews = false
     private var isHidden = true
@@ -17,6 +19,7 @@ struct CastPointer {
 
     /// Takes what the next buffer reports.
     mutating func update(_ report: CursorReport) {
+        isReported = true
         let before = (place: place, shapeNumber: shapeNumber, isVisible: isVisible)
         switch report {
         case .hidden: isHidden = true

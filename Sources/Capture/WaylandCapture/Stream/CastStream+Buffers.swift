@@ -7,6 +7,9 @@ extension CastStream {
     /// A picture that is older than this has no usable time.
     private static let maxAge = Interval.seconds(1)
 
+    /// Whether buffers have arrived, but no picture in any of them.
+    var bringsOnlyPointer: Bool { pointer.isReported && visible.isEmpty }
+
     /// The text of a negative errno.
     static func text(of code: Int32) -> String { String(cString: shim_spa_error(code)) }
 
