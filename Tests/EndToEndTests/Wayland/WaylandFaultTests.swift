@@ -127,12 +127,12 @@ extension EndToEnd {
             let home = try TemporaryFolder()
             let share = try RunningProgram(
                 "screenrelay", ["share"] + LinkSocket.hostOptions, prefix: desktop.prefix(["HOME": home.path]))
-            let link = try share.printedLink()
             try eventually(
                 "the second question",
                 holds: { desktop.count(of: "select types=3 cursor=2 persist=2 restores=1") == 1 })
             #expect(desktop.count(of: "select types=3 cursor=4 persist=2 restores=0") == 1)
             try desktop.tell("fault send color=0000ff")
+            let link = try share.printedLink()
             try eventually("the picture") { try LinkSnapshot(of: link).isFilled(with: Self.blue) ? () : nil }
             try share.waitForLog("sends only the pointer, and no picture, so the desktop is asked to draw the pointer")
             try eventually("the end of the first session", holds: { desktop.count(of: "closed") == 1 })
