@@ -9,8 +9,8 @@ import WaylandCapture
 /// The screen cast of a Wayland desktop: what is asked of its portal, and what is reported of it.
 enum DesktopCast {
     /// Has the desktop share what the user has chosen before, or what the user chooses now, however long that takes.
-    /// Returns nil if `stop` becomes readable first. If the desktop is to embed the pointer in its pictures, `--ask` has
-    /// been obeyed before.
+    /// Returns nil if `stop` becomes readable first. If the desktop is to embed the pointer in its pictures, `--ask`
+    /// has been obeyed before.
     static func open(
         _ options: CaptureOptions, embedsPointer: Bool = false, orUntil stop: Int32, log: EventLog
     ) throws(CaptureError) -> PortalSession? {

@@ -118,9 +118,9 @@ public final class WaylandScreen: ScreenSource {
             }
             // If the pictures can't be used, another attempt wouldn't change that.
             let reason = stream.lastFault?.description ?? "the stream is \(stream.state)"
-            // mutter 48 counts a buffer with only the pointer as a picture, after which the next one has to wait. It may
-            // send one each time before the picture is due, and then never sends that (MUTTER_DEBUG=screen-cast says
-            // "too early"): with several monitors that are painted in step.
+            // mutter 48 counts a buffer with only the pointer as a picture, after which the next one has to wait. It
+            // may send one each time before the picture is due, and then never sends that (MUTTER_DEBUG=screen-cast
+            // says "too early"): with several monitors that are painted in step.
             let isPointer = stream.bringsOnlyPointer && stream.lastFault == nil
             let failure: CastError =
                 stream.failure ?? (isPointer ? .onlyPointer(node: node) : .noPicture(node: node, reason: reason))

@@ -111,7 +111,7 @@ final class ScreenGrabber {
     ///
     /// The rectangles that fit into the segment side by side cost one round trip.
     ///
-    /// Requests that `followUp` sends are carried out after those for the pixels, also where it is called before their
+    /// Requests that `followUp` sends are carried out after those for the pixels, even if it is called before their
     /// replies have come. It is called once, and not if a reply through the connection is an error.
     func grab(
         _ rectangles: [PixelRectangle], of place: CapturePlace, _ layout: PixelLayout,
