@@ -16,6 +16,23 @@ extension RateControllerTests {
         #expect(decision.qp <= 36)
     }
 
+    @Test("a picture that wasn't coded, because nothing had changed, doesn't make the next page a part of a motion")
+    func cancelled() throws {
+        func qp(repaintedAt: Int64?, cancels: Bool = true) throws -> Int {
+            var controller = Self.controller(4_000_000)
+            let small = try controller.requiredDecision(.change, macroblocks: 4, now: .zero)
+            controller.coded(small, qp: small.qp, byteCount: 200, now: .zero)
+            if let repaintedAt {
+                #expect(controller.start(.change, now: Self.at(repaintedAt)) == Self.at(repaintedAt))
+                if cancels { controller.cancel() }
+            }
+            return try controller.requiredDecision(.change, macroblocks: Self.screen, now: Self.at(5_000)).qp
+        }
+        let undisturbed = try qp(repaintedAt: nil)
+        #expect(try qp(repaintedAt: 100) == undisturbed)
+        #expect(try qp(repaintedAt: 100, cancels: false) > undisturbed, "a page in a motion is coarser")
+    }
+
     @Test("after four seconds of waiting a coarse picture comes, also where the rate fell and the debt is large")
     func timeout() {
         var controller = Self.controller(4_000_000)

@@ -102,6 +102,10 @@ public struct RateController: Sendable {
         return until
     }
 
+    /// Notes that the picture that may start isn't coded, because nothing has changed: the next change doesn't count
+    /// its waiting time from here.
+    public mutating func cancel() { changedSince = nil }
+
     /// Decides how finely to code a picture of `kind` that may start now and has `macroblocks` left to code, neither
     /// unchanged nor moved. `difference` is the mean difference of their samples from the previous picture; nil if
     /// unknown. `isMoved` means that all other macroblocks are taken from the previous picture by moving it, `isApart`

@@ -256,4 +256,28 @@ struct PictureScheduleTests {
         schedule.noticedChange(at: seen + .milliseconds(14))
         #expect(schedule.due(changed) == seen + .milliseconds(53))
     }
+
+    @Test("what was painted again as it was delays no change that follows after a rest, but is looked at once a period")
+    func unchangedFound() {
+        var schedule = scheduleAtRest()
+        let seen = start + .seconds(1)
+        let beforeKeepAlive = schedule.due(quiet)
+        schedule.noticedChange(at: seen)
+        schedule.foundUnchanged(at: seen + .milliseconds(2))
+        #expect(schedule.due(quiet) == beforeKeepAlive, "viewers were sent nothing")
+        schedule.noticedChange(at: seen + .milliseconds(5))
+        #expect(schedule.due(changed) == seen + .milliseconds(5) + PictureSchedule.settling)
+        // A program that repaints without a pause.
+        var looks = 0
+        var now = seen + .milliseconds(5)
+        while now < seen + .seconds(1) {
+            schedule.noticedChange(at: now)
+            if schedule.due(changed) <= now {
+                schedule.foundUnchanged(at: now)
+                looks += 1
+            }
+            now = now + .milliseconds(1)
+        }
+        #expect((20...27).contains(looks), "\(looks)")
+    }
 }

@@ -133,7 +133,7 @@ extension CaptureAgent {
             schedule.foundNothing(
                 at: now,
                 mayAskAgainAtOnce: screen.showsAllChanges && screen.reportsDamage && !screen.needsFullGrab)
-        case .unchanged: schedule.foundNothing(at: now, mayAskAgainAtOnce: false)
+        case .unchanged: schedule.foundUnchanged(at: now)
         case .later(let time):
             if configuration.logsRate { log.info("rate: \(rate.lastDecisionDescription)") }
             schedule.hold(until: time, hasPicture: pipeline?.coder.hasPicture == true)

@@ -96,12 +96,19 @@ struct PictureSchedule {
     /// Notes that a picture was taken, because of a change or a request.
     mutating func took(at now: MonotonicTime) {
         if changedSince != nil { lastChange = now }
+        keepAliveDue = now + keepAlive
+        foundUnchanged(at: now)
+    }
+
+    /// Notes that what was painted looks as before. Finding that out takes the room of a picture, so that a change that
+    /// follows after a rest is taken at once, but a program that paints the same again and again is looked at only once
+    /// a period.
+    mutating func foundUnchanged(at now: MonotonicTime) {
         changedSince = nil
         isWhole = false
         // A picture that is late, because the one before took long, leaves the next one as much of its period, so that
         // only this one is late: with a whole period from here on, each later one would wait as long after its paint.
         earliest = max(earliest, now - period) + spacing
-        keepAliveDue = now + keepAlive
     }
 
     /// Notes that a picture was taken that shows nothing new; it takes no room from one that does.

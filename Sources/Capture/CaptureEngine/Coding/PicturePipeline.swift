@@ -108,6 +108,7 @@ final class PicturePipeline {
         guard try readOwed(isKeyFrame: kind == .keyFrame, since: captureTime, &statistics) else { return .nothing }
         if !kept.isEmpty, owed == kept, canvas.isUnchanged(in: kept.rectangles, sincePrevious: compares) {
             (content, owed) = (.sent, DamagedArea())
+            rate.cancel()
             return .unchanged
         }
         let motion = compares ? try findMotion(rate, at: captureTime, &statistics) : nil
