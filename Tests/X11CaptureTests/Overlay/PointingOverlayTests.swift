@@ -105,12 +105,18 @@ struct PointingOverlayTests {
         _ = try rig.capture.readEvents()
         _ = try rig.capture.fetchDamage()
         var picture = try GrabbedPicture(rig.capture)
+        var rests = 0
         /// Pages repeat a dot that stays.
         func hold(until what: String, _ condition: () throws -> Bool) throws {
             try rig.wait(for: what) {
                 rig.point(0.5, 0.5)
                 try picture.update(rig.capture, rig.capture.fetchDamage())
                 #expect(!Self.hasDot(picture))
+                let overlay = rig.capture.overlay
+                if overlay.rest.end != nil {
+                    rests += 1
+                    #expect(overlay.settledDue == overlay.tiles.nextLook, "the dot is away for too long")
+                }
                 return try condition()
             }
         }
@@ -121,6 +127,7 @@ struct PointingOverlayTests {
             try hold(until: "change \(step)") { picture.color(200, 150) == SceneColor(red, green, blue) }
         }
         try hold(until: "the dot after all changes") { rig.color(at: 0.5, 0.5) == Self.color }
+        #expect(rests > 0)
         // Over a still screen it stays where it is.
         let end = now() + .milliseconds(1500)
         try hold(until: "the end") {

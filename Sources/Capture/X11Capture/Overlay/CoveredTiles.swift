@@ -94,13 +94,25 @@ struct CoveredTiles {
         kept.filter { $0.value.nextLook <= now }.mapValues(\.pixels.area)
     }
 
-    /// Releases a tile unless the overlay may still be seen in it. `pixels` are those that it has now; nil if it can't
-    /// be read because it is no longer captured. Returns whether it was released and has changed.
+    /// The tiles that may be released if their pixels allow it, each with the area to read. Releases those that are no
+    /// longer wholly in `captured`, because a window or a monitor has moved: the whole captured area is then read again
+    /// in any case.
+    mutating func settled(in captured: PixelRectangle, at now: MonotonicTime) -> [Tile: PixelRectangle] {
+        let settled = settled(at: now)
+        let readable = settled.filter { $0.value.intersection(captured) == $0.value }
+        if readable.count == settled.count { return settled }
+        for tile in settled.keys where readable[tile] == nil { kept[tile] = nil }
+        if kept.isEmpty { colors = [] }
+        return readable
+    }
+
+    /// Releases a tile unless the overlay may still be seen in it. `pixels` are those that it has now; nil is ignored.
+    /// Returns whether it was released and has changed.
     mutating func release(_ tile: Tile, seeing pixels: Pixels?, at now: MonotonicTime) -> Bool {
-        guard let entry = kept[tile], let leftAt = entry.leftAt else { return false }
+        guard let pixels, let entry = kept[tile], let leftAt = entry.leftAt else { return false }
         var isChanged = false
         // Most of the time, programs have painted the same again.
-        if let pixels, entry.pixels.bytes != pixels.bytes {
+        if entry.pixels.bytes != pixels.bytes {
             let (before, after) = (values(entry.pixels), values(pixels))
             isChanged = before != after
             let showsOverlay = zip(before, after).contains { $0 != $1 && colors.contains($1) }

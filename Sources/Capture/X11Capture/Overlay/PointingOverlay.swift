@@ -39,10 +39,10 @@ final class PointingOverlay {
     }
 
     /// When tiles have to be read again even if the overlay isn't drawn before that. While a dot moves, they are read
-    /// with those that it covers next, which costs no wake-up and no round trip.
+    /// with those that it covers next, which costs no wake-up and no round trip. A rest is as short as possible.
     var settledDue: MonotonicTime {
         let due = tiles.nextLook
-        return due == .distantFuture ? due : due + Self.fadePeriod
+        return due == .distantFuture || !isDrawn || rest.end != nil ? due : due + Self.fadePeriod
     }
 
     var redrawDue: MonotonicTime {

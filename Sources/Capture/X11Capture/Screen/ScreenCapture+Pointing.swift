@@ -78,9 +78,9 @@ extension ScreenCapture {
         let captured = place.available.moved(x: origin.x, y: origin.y)
         let tiles = CoveredTiles.tiles(
             under: drawing.rectangles.map { $0.moved(x: origin.x, y: origin.y).intersection(captured) })
+        let settled = overlay.tiles.settled(in: captured, at: now)
         let missing = overlay.tiles.missing(of: tiles).map { ($0, $0.area.intersection(captured)) }
-        let settled = settledTiles(in: captured, now)
-        let areas = settled.areas.merging(missing) { _, missing in missing }
+        let areas = settled.merging(missing) { _, missing in missing }
         var asked: xcb_xfixes_fetch_region_cookie_t?
         // One round trip: the pixels are read before the server draws.
         let pixels = try read(areas, place) {
@@ -102,6 +102,7 @@ extension ScreenCapture {
             // What it covers isn't known.
             overlay.show(.nothing, at: origin, on: place.extent.size, now)
             xcb_flush(connection.handle)
+            overlay.tiles.postpone(settled.keys, at: now)
             return overlay.postponeDrawing(now)
         }
         release(settled, seeing: pixels, place, now)
@@ -129,31 +130,19 @@ extension ScreenCapture {
     /// Reads the tiles that the overlay left a while ago, and releases those in which it isn't seen any more.
     private func releaseTiles(_ place: CapturePlace?, _ now: MonotonicTime) throws(X11CaptureError) {
         guard let place else { return overlay.tiles.postpone(overlay.tiles.settled(at: now).keys, at: now) }
-        let settled = settledTiles(in: place.available.moved(x: place.area.x, y: place.area.y), now)
-        guard let pixels = try read(settled.areas, place) else {
-            return overlay.tiles.postpone(settled.tiles, at: now)
-        }
+        let captured = place.available.moved(x: place.area.x, y: place.area.y)
+        let settled = overlay.tiles.settled(in: captured, at: now)
+        guard let pixels = try read(settled, place) else { return overlay.tiles.postpone(settled.keys, at: now) }
         release(settled, seeing: pixels, place, now)
     }
 
-    /// The tiles that the overlay left a while ago, and the areas to read of those that are still captured. A window
-    /// or a monitor may have moved. Its whole area is then read again in any case.
-    private func settledTiles(in captured: PixelRectangle, _ now: MonotonicTime) -> SettledTiles {
-        let settled = overlay.tiles.settled(at: now)
-        return (Array(settled.keys), settled.filter { $0.value.intersection(captured) == $0.value })
-    }
-
-    private typealias SettledTiles = (tiles: [CoveredTiles.Tile], areas: [CoveredTiles.Tile: PixelRectangle])
-
     private func release(
-        _ settled: SettledTiles, seeing pixels: [CoveredTiles.Tile: CoveredTiles.Pixels], _ place: CapturePlace,
-        _ now: MonotonicTime
+        _ settled: [CoveredTiles.Tile: PixelRectangle], seeing pixels: [CoveredTiles.Tile: CoveredTiles.Pixels],
+        _ place: CapturePlace, _ now: MonotonicTime
     ) {
-        for tile in settled.tiles where overlay.tiles.release(tile, seeing: pixels[tile], at: now) {
+        for (tile, area) in settled where overlay.tiles.release(tile, seeing: pixels[tile], at: now) {
             overlay.rest.foundChange()
-            if let area = settled.areas[tile] {
-                overlay.addChange(area.moved(x: -place.area.x, y: -place.area.y))
-            }
+            overlay.addChange(area.moved(x: -place.area.x, y: -place.area.y))
         }
     }
 
