@@ -160,9 +160,10 @@ final class PicturePipeline {
             let more = reader.affected(by: try screen.fetchDamage())
             // The painted area is outside the captured one.
             if more.isEmpty { break }
+            let before = owed.rectangles
             owe(more)
             if !isKeyFrame { coder.quality.select(owed.rectangles) }
-            canvas.changed(more.rectangles)
+            canvas.changed(owed.rectangles.filter { !before.contains($0) })
         }
         return true
     }
@@ -235,6 +236,8 @@ final class PicturePipeline {
     private static let slateQP = 22
 
     private func owe(_ area: DamagedArea) {
-        owed = owed.isEmpty ? area : DamagedArea(owed.rectangles + area.rectangles, in: canvas.size)
+        let all = owed.isEmpty ? area : DamagedArea(owed.rectangles + area.rectangles, in: canvas.size)
+        // What is written is sent: otherwise it would look unchanged when the screen reports it.
+        owed = reader.written(by: all)
     }
 }

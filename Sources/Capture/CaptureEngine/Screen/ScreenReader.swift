@@ -30,6 +30,34 @@ final class ScreenReader {
         )
     }
 
+    /// All that reading `area` of the picture writes. Where pictures are scaled, parts that need the same pixels of the
+    /// screen are written as one rectangle, with what is between them.
+    func written(by area: DamagedArea) -> DamagedArea {
+        guard let scaling else { return area }
+        var area = area
+        while true {
+            let parts = area.rectangles.map { $0.moved(x: -content.x, y: -content.y) }
+            let needed = needed(for: parts, scaling)
+            if needed.rectangles.count >= parts.count { return area }
+            area = DamagedArea(
+                targets(of: needed, for: parts, scaling).map { $0.moved(x: content.x, y: content.y) }, in: canvas.size)
+        }
+    }
+
+    /// The part of the screen that is needed for `parts` of the picture.
+    private func needed(for parts: [PixelRectangle], _ scaling: ScreenScaling) -> DamagedArea {
+        DamagedArea(parts.map(scaling.needed(for:)), in: screen.size)
+    }
+
+    /// What each rectangle of the screen is needed for.
+    private func targets(
+        of needed: DamagedArea, for parts: [PixelRectangle], _ scaling: ScreenScaling
+    ) -> [PixelRectangle] {
+        needed.rectangles.map { rectangle in
+            parts.reduce(PixelRectangle.nothing) { rectangle.contains(scaling.needed(for: $1)) ? $0.union($1) : $0 }
+        }
+    }
+
     /// Brings `area` of the picture up to date; returns false if the screen refused to hand out pixels. `converting`
     /// is increased by the time spent on conversion.
     func read(_ area: DamagedArea, converting: inout Interval) throws(CaptureError) -> Bool {
@@ -51,11 +79,8 @@ final class ScreenReader {
         _ parts: [PixelRectangle], _ scaling: ScreenScaling, _ converting: inout Interval
     ) throws(CaptureError) -> Bool {
         // All of it is grabbed in one go, or the picture could be torn.
-        let area = DamagedArea(parts.map(scaling.needed(for:)), in: screen.size)
-        // What each rectangle of the screen is needed for.
-        let targets = area.rectangles.map { rectangle in
-            parts.reduce(PixelRectangle.nothing) { rectangle.contains(scaling.needed(for: $1)) ? $0.union($1) : $0 }
-        }
+        let area = needed(for: parts, scaling)
+        let targets = targets(of: area, for: parts, scaling)
         let destination = canvas.destination(content)
         let isComplete = try screen.grab(area) { pixels in
             let begin = MonotonicTime.now()
