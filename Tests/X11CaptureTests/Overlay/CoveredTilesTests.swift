@@ -29,12 +29,15 @@ struct CoveredTilesTests {
     func moved() {
         let (inside, outside) = (CoveredTiles.Tile(column: 0, row: 0), CoveredTiles.Tile(column: 3, row: 0))
         var tiles = left([inside, outside])
-        #expect(tiles.settled(in: captured, at: now - .milliseconds(1)).isEmpty)
-        #expect(tiles.settled(in: captured, at: now).keys.count == 2)
+        let early = tiles.settled(in: captured, at: now - .milliseconds(1))
+        #expect(early.isEmpty)
+        let both = tiles.settled(in: captured, at: now)
+        #expect(both.keys.count == 2)
         #expect(tiles.missing(of: [inside, outside]).isEmpty)
         // The captured monitor is narrower now.
         let narrow = PixelRectangle(x: 0, y: 0, width: 56, height: 64)
-        #expect(tiles.settled(in: narrow, at: now) == [inside: inside.area])
+        let readable = tiles.settled(in: narrow, at: now)
+        #expect(readable == [inside: inside.area])
         #expect(tiles.missing(of: [inside, outside]) == [outside])
     }
 
@@ -47,9 +50,12 @@ struct CoveredTilesTests {
         var tiles = left([same, other, covered])
         var dot = Self.pixels(of: covered)
         dot.bytes.replaceSubrange(0..<4, with: [0xFF, 0, 0, 0])
-        #expect(!tiles.release(same, seeing: Self.pixels(of: same), at: now))
-        #expect(tiles.release(other, seeing: Self.pixels(of: other, 0x40), at: now))
-        #expect(!tiles.release(covered, seeing: dot, at: now))
+        let isSameChanged = tiles.release(same, seeing: Self.pixels(of: same), at: now)
+        #expect(!isSameChanged)
+        let isOtherChanged = tiles.release(other, seeing: Self.pixels(of: other, 0x40), at: now)
+        #expect(isOtherChanged)
+        let isCoveredChanged = tiles.release(covered, seeing: dot, at: now)
+        #expect(!isCoveredChanged)
         #expect(Set(tiles.missing(of: [same, other, covered])) == [same, other])
         #expect(tiles.nextLook == now + CoveredTiles.settling)
     }
