@@ -61,6 +61,7 @@ extension MediaLoop {
     ) {
         let session = PeerSession(parameters, role: role, context: context, sink: self, now: now)
         sessions.add(session, now: now, onEnd: callback)
+        enlist(session)
         note(session)
         while let oldest = sessions.takeSuperfluous(now: now) {
             oldest.close(now: now, reason: Self.superfluous)

@@ -5,8 +5,15 @@ import TrackHub
 
 /// The tracks that the media thread's sessions watch: their feeds, their chroma format and their rates.
 extension MediaLoop {
-    func connectedSessions(at feed: TrackFeed) -> [PeerSession] {
-        sessions.all.filter { $0.isConnected && $0.watched?.contains(feed) == true }
+    /// Has the feeds that `session` watches know it. Each feed's sessions are a list of their own, because a frame
+    /// concerns no others.
+    func enlist(_ session: PeerSession) {
+        for feed in session.watched?.feeds ?? [] where feed.sessions.last !== session { feed.sessions.append(session) }
+    }
+
+    /// Undoes ``enlist(_:)``.
+    func delist(_ session: PeerSession) {
+        for feed in session.watched?.feeds ?? [] { feed.sessions.removeAll { $0 === session } }
     }
 
     func feed(of hub: TrackHub) -> TrackFeed {
@@ -39,7 +46,7 @@ extension MediaLoop {
     /// Sends the new frames of `feeds` to all who watch them.
     func sendFrames(of feeds: [TrackFeed], now: MonotonicTime) {
         for feed in feeds {
-            for session in connectedSessions(at: feed) {
+            for session in feed.sessions where session.isConnected {
                 session.advance(now: now)
                 note(session)
             }
@@ -82,7 +89,7 @@ extension MediaLoop {
         load.update(now: now)
         if let line = load.takeLine(viewers: viewerCount, now: now) { lines.own.warning(line) }
         for feed in feeds.values {
-            let viewers: [any TrackViewer] = connectedSessions(at: feed).compactMap(\.watched)
+            let viewers: [any TrackViewer] = feed.sessions.lazy.filter(\.isConnected).compactMap(\.watched)
             feed.adaptRates(
                 to: viewers + frameViewers(at: feed).compactMap { frameViewers[$0] }, share: load.frameShare, now: now)
         }

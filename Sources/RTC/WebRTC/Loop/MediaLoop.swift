@@ -126,7 +126,10 @@ final class MediaLoop {
         // The sessions hold a reference to this object as their sink, so any that is not released would keep the socket
         // open.
         stalled.removeAll()
-        for session in sessions.all { sessions.remove(session)?(.other(Self.ending)) }
+        for session in sessions.all {
+            delist(session)
+            sessions.remove(session)?(.other(Self.ending))
+        }
         for id in frameViewers.keys { endFrameViewer(id, Self.ending) }
         for offer in unanswered.values { offer.giveUp(Self.ending) }
         shareStatistics(now: MonotonicTime.now())
@@ -201,6 +204,7 @@ final class MediaLoop {
         sendBatch()
         let onEnd = sessions.remove(session)
         closeStreams(of: session)
+        delist(session)
         session.watched?.leave()
         record.ended.add(session.statistics)
         let end = session.end ?? .other("closed")

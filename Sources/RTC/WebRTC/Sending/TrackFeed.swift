@@ -21,6 +21,9 @@ final class TrackFeed {
     private(set) var chroma = ChromaFormat.yuv420
     /// The number of sessions that watch the track.
     var sessionCount = 0
+    /// The sessions that watch the track and send packets, connected or not, in the order in which they came. Only the
+    /// source layer has them.
+    var sessions: [PeerSession] = []
     /// The number of watching sessions that don't decode 4:4:4.
     var sessionCountWithout444 = 0
 

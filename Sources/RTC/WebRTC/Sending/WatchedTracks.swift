@@ -42,8 +42,8 @@ final class WatchedTracks: TrackViewer {
         changeFeedCounts(by: 1)
     }
 
-    /// Whether the track of `feed` is one of the tracks.
-    func contains(_ feed: TrackFeed) -> Bool { tracks.contains { $0.feed === feed } }
+    /// The feeds of the tracks.
+    var feeds: [TrackFeed] { tracks.map(\.feed) }
 
     /// Whether the peer watches the track of `feed`, but doesn't decode it in 4:4:4.
     func lacks444(at feed: TrackFeed) -> Bool {
