@@ -1,5 +1,6 @@
 """How shares and captures of a Wayland desktop are run here."""
 
+import contextlib
 import os
 import re
 import shlex
@@ -22,41 +23,43 @@ NEW = ["bare", "new"]
 
 def share(stage, command, limit):
     """A share of a desktop with a red window, where the person who is asked agrees."""
-    count = len(stage.running)
-    is_new = "--monitor new" in command.text
+    is_new = _is_new(command)
     given = re.search(r"--size (\d+)x(\d+)", command.text)
     size = (int(given[1]), int(given[2])) if given else (1920, 1080) if is_new else SIZE
-    with WaylandDesktop(SIZE, stage.folder, NEW if is_new else ()) as desktop:
-        environment = _environment(stage, desktop)
-        try:
-            if not is_new:
-                _show_red(stage, environment)
-            one = stage.start(words_here(stage, command.text), environment)
-            shared = Screenrelay(one)
-            seconds = FFmpeg(stage, ["-i", shared.rtsp]).first("video", one.begun + limit) - one.begun
-            # There is no monitor for the window before that.
-            if is_new:
-                _show_red(stage, environment)
-            wait_until(lambda: _is_red(stage, shared.link, size), limit, "the red window")
-            return seconds, "mutter"
-        finally:
-            stage.end_since(count)
+    with _started(stage, command) as (one, environment):
+        shared = Screenrelay(one)
+        seconds = FFmpeg(stage, ["-i", shared.rtsp]).first("video", one.begun + limit) - one.begun
+        # There is no monitor for the window before that.
+        if is_new:
+            _show_red(stage, environment)
+        wait_until(lambda: _is_red(stage, shared.link, size), limit, "the red window")
+        return seconds, "mutter"
 
 
 def capture(stage, command, limit):
     """A capture of a desktop of its own, seen through the host that its link leads to."""
     url = track(stage, command)
-    count = len(stage.running)
-    is_new = "--monitor new" in command.text
+    with _started(stage, command) as (one, _):
+        return watch(stage, url, one.begun, limit), "mutter"
+
+
+@contextlib.contextmanager
+def _started(stage, command):
+    """The command, started on a desktop of its own, which has a red window unless the command adds the only monitor;
+    and the desktop's environment. All that was started there ends with the desktop."""
+    count, is_new = len(stage.running), _is_new(command)
     with WaylandDesktop(SIZE, stage.folder, NEW if is_new else ()) as desktop:
         environment = _environment(stage, desktop)
         try:
             if not is_new:
                 _show_red(stage, environment)
-            one = stage.start(words_here(stage, command.text), environment)
-            return watch(stage, url, one.begun, limit), "mutter"
+            yield stage.start(words_here(stage, command.text), environment), environment
         finally:
             stage.end_since(count)
+
+
+def _is_new(command):
+    return "--monitor new" in command.text
 
 
 def _environment(stage, desktop):

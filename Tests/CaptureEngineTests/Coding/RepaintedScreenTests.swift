@@ -50,6 +50,30 @@ struct RepaintedScreenTests {
         #expect(changes.count <= 3, "\(changes.count) pictures")
     }
 
+    @Test(
+        "of an X display is in no picture either, large parts only in 4:2:0", .enabled(if: VirtualScreen.isAvailable),
+        arguments: [(ChromaPreference.yuv420, parts[0]), (.yuv420, parts[1]), (.yuv444, parts[0])])
+    func display(chroma: ChromaPreference, part: PixelRectangle) throws {
+        let screen = try VirtualScreen(PictureSize(width: 480, height: 272))
+        let client = try DisplayClient(screen.name)
+        client.fill(part, color: 0xFF_FFFF)
+        let (capture, host) = try RunningCapture.pair(display: screen.name) {
+            $0.keepAlive = .seconds(600)
+            $0.chroma = chroma
+        }
+        defer { capture.stop() }
+        try host.wait(for: "a picture") { host.count > 0 }
+        try host.waitForSilence()
+        let count = host.count
+        for _ in 1...10 {
+            client.fill(part, color: 0xFF_FFFF)
+            try host.read(for: .milliseconds(60))
+        }
+        #expect(host.count == count)
+        client.fill(part, color: 0)
+        try host.wait(for: "a picture of another colour") { host.count > count }
+    }
+
     /// How often the capture has asked what has changed.
     private final class Looks: Sendable {
         private let value = Mutex<UInt8>(0)
