@@ -50,8 +50,7 @@ final class RTSPPorts {
         while !rest.isEmpty {
             batch.removeAll()
             for packet in rest {
-                guard batch.takes(packet, along: path) else { break }
-                batch.append(packet, along: path)
+                guard batch.append(packet, along: path) else { break }
             }
             let count = sendBatch(along: path)
             rest = rest.dropFirst(count)

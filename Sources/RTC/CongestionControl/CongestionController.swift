@@ -151,6 +151,8 @@ public struct CongestionController: Sendable {
             probe: probes.current, isApplicationLimited: isLimited)
     }
 
+    // Inlined, because a call would get a copy of the controller.
+    @inline(__always)
     private var queueingDelay: Interval { hasTransportFeedback ? arrivals.delay.queueingDelay : reported.queue }
 
     /// The pace at which a queue drains: the slower, the longer it is.

@@ -26,8 +26,9 @@ public final class SRTPSession {
     private let outboundControl: PacketCipher
     private let inbound: PacketCipher
     private let inboundControl: PacketCipher
-    private var sent: [SentSource] = []
-    private var received: [ReceivedSource] = []
+    // Not checked at run time for overlapping accesses, which would take 3 % of the time of a thread with many viewers.
+    @exclusivity(unchecked) private var sent: [SentSource] = []
+    @exclusivity(unchecked) private var received: [ReceivedSource] = []
 
     /// Creates a session with the keys that a handshake negotiated.
     ///

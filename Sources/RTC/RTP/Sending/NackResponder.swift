@@ -70,7 +70,7 @@ extension RTPStream {
 
 /// A sum over the last second, kept in ten steps of 100 ms.
 public struct OneSecondSum: Sendable {
-    private var steps = Array(repeating: 0, count: 10)
+    private var steps = InlineArray<10, Int>(repeating: 0)
     private var current: Int64 = 0
 
     /// A sum of nothing.
@@ -85,7 +85,9 @@ public struct OneSecondSum: Sendable {
     /// The sum of the amounts added in the last second.
     public mutating func sum(at now: MonotonicTime) -> Int {
         advance(to: now)
-        return steps.reduce(0, +)
+        var sum = 0
+        for index in steps.indices { sum += steps[index] }
+        return sum
     }
 
     private mutating func advance(to now: MonotonicTime) {

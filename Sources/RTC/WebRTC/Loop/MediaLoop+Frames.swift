@@ -42,7 +42,7 @@ extension MediaLoop {
         viewer.request.onEnd(reason)
         // As after any session: see `remove`.
         chromaDeadline = .zero
-        nextRateDecision = .zero
+        (nextRateDecision, nextStatistics) = (.zero, .zero)
     }
 
     /// Begins or ends the sound of a viewer. An unknown identifier is ignored.

@@ -9,14 +9,13 @@ extension MediaLoop: DatagramSink {
     func send(_ datagram: [UInt8], along path: NetworkPath) -> Bool {
         owner.check()
         guard path.peer.connection == 0 else { return streams.send(datagram, over: path.peer.connection) }
-        if !batch.takes(datagram, along: path) { sendBatch() }
-        // Waiting datagrams go first.
-        guard waiting.isEmpty else {
-            hold(datagram, along: path)
-            return false
+        // Waiting datagrams go first. While there are any, the batch is empty.
+        if waiting.isEmpty {
+            if batch.append(datagram, along: path) { return true }
+            if sendBatch() { return batch.append(datagram, along: path) }
         }
-        batch.append(datagram, along: path)
-        return true
+        hold(datagram, along: path)
+        return false
     }
 
     /// Sends the datagrams that have been collected. If the socket has no room for them, they wait, and the result is

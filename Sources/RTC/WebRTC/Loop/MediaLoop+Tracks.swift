@@ -47,7 +47,7 @@ extension MediaLoop {
     func sendFrames(of feeds: [TrackFeed], now: MonotonicTime) {
         for feed in feeds {
             for session in feed.sessions where session.isConnected {
-                session.advance(now: now)
+                session.advanceMedia(now: now)
                 note(session)
             }
             for id in frameViewers(at: feed) { withFrameViewer(id) { $0.advance(now: now) } }
@@ -81,28 +81,30 @@ extension MediaLoop {
         now >= (mayHaveHeard ? nextRateDecision : nextRateDecision + .milliseconds(800))
     }
 
-    /// Adapts the tracks' rates, and shares the statistics. It needs no wake-up of its own, since rates change only
-    /// with peers' reports, and each connected session wakes the thread once a second.
+    /// Adapts the tracks' rates, and shares the load and, less often, the statistics. It needs no wake-up of its own,
+    /// since rates change only with peers' reports, and each connected session wakes the thread once a second.
     func adaptRates(now: MonotonicTime) {
         owner.check()
         nextRateDecision = now + .milliseconds(200)
         load.update(now: now)
+        group.loops[index].statistics.set(load)
         if let line = load.takeLine(viewers: viewerCount, now: now) { lines.own.warning(line) }
         for feed in feeds.values {
             let viewers: [any TrackViewer] = feed.sessions.lazy.filter(\.isConnected).compactMap(\.watched)
             feed.adaptRates(
                 to: viewers + frameViewers(at: feed).compactMap { frameViewers[$0] }, share: load.frameShare, now: now)
         }
-        shareStatistics(now: now)
+        if now >= nextStatistics { shareStatistics(now: now) }
     }
 
     func shareStatistics(now: MonotonicTime) {
+        // Not with each decision: that would write each session's address as text five times a second.
+        nextStatistics = now + .milliseconds(500)
         let watching = sessions.all.filter { $0.watched != nil }.map(\.statistics)
         let statistics = watching + frameViewers.values.map(\.statistics)
         record.drops.tcpPackets = streams.lostCount
         record.drops.overloadPackets = group.loops[index].lostDatagrams
         record.sampleEstimates(of: statistics, now: now)
         group.loops[index].statistics.set(statistics, record)
-        group.loops[index].statistics.set(load)
     }
 }

@@ -120,6 +120,8 @@ struct PathControl {
     mutating func tryConsume(byteCount: Int, now: MonotonicTime) -> Bool { pacer.tryConsume(byteCount, now: now) }
 
     /// The time at which to call ``tryConsume(byteCount:now:)`` again.
+    // Inlined, because a call would get a copy of the path, which has 2 KB.
+    @inline(__always)
     func nextSendTime(now: MonotonicTime) -> MonotonicTime { pacer.nextSendTime(now: now) }
 
     /// How many bytes may be sent again now. While nothing is known of the path, the budget for them is the only limit.

@@ -115,7 +115,7 @@ struct TrackSender: LayerSwitching {
         }
         refreshOnce(now: now)
         sendReports(along: &path, now: now, send: send)
-        scheduleNext(path, now: now)
+        scheduleNext(pacedUntil: path.nextSendTime(now: now))
     }
 
     // MARK: Pictures
@@ -138,7 +138,7 @@ struct TrackSender: LayerSwitching {
         while !isStalled {
             switch position {
             case .waiting(let askedAt):
-                guard begins(askedAt: askedAt, along: path, now: now) else { return }
+                guard begins(askedAt: askedAt, at: path.plan.estimate, now: now) else { return }
             case .at(let number, let packet, let time):
                 guard number < feed.history.next else { return }
                 guard let frame = feed.history.frame(number), let payloadType = formats.payloadType(for: frame.format)
@@ -174,9 +174,9 @@ struct TrackSender: LayerSwitching {
 
     /// Begins at the feed's key frame. If there is none that the viewer decodes, or too much has followed it, requests
     /// one and returns false.
-    private mutating func begins(askedAt: MonotonicTime?, along path: PathControl, now: MonotonicTime) -> Bool {
+    private mutating func begins(askedAt: MonotonicTime?, at estimate: BitRate, now: MonotonicTime) -> Bool {
         let start = start(of: feed)
-        let isTooLate = start.map { isLate($0, of: feed, at: path.plan.estimate) } ?? false
+        let isTooLate = start.map { isLate($0, of: feed, at: estimate) } ?? false
         if let start, !isTooLate {
             position = .at(frame: start, packet: 0, time: nil)
             beganAt = now
@@ -276,7 +276,7 @@ struct TrackSender: LayerSwitching {
         return send(feed.packet)
     }
 
-    private mutating func scheduleNext(_ path: PathControl, now: MonotonicTime) {
+    private mutating func scheduleNext(pacedUntil paced: MonotonicTime) {
         deadline = min(keyFrameRequests.deadline ?? .distantFuture, duplicator.deadline ?? .distantFuture)
         if !holdsReports { deadline = min(deadline, reports.deadline) }
         if let due = serverKeyFrames.deadline { deadline = min(deadline, due) }
@@ -286,12 +286,12 @@ struct TrackSender: LayerSwitching {
         }
         if let refreshAt, !isBehind { deadline = min(deadline, refreshAt) }
         let held = max(pointer.heldUntil ?? .zero, samplesWait.heldUntil ?? .zero)
-        let nextSend = isStalled ? .distantFuture : max(path.nextSendTime(now: now), held)
+        let nextSend = isStalled ? .distantFuture : max(paced, held)
         deadline = min(deadline, isBehind ? nextSend : tailLossProbe.deadline ?? .distantFuture)
     }
 
     /// Whether there are pictures, or parts of one, still to be sent.
-    private var isBehind: Bool {
+    var isBehind: Bool {
         guard case .at(let number, _, _) = position else { return false }
         return number < feed.history.next
     }

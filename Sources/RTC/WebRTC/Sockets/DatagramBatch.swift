@@ -22,21 +22,18 @@ package struct DatagramBatch {
     /// An empty batch.
     package init() {}
 
-    /// Whether `datagram` can be appended.
-    package func takes(_ datagram: [UInt8], along path: NetworkPath) -> Bool {
-        guard let current = self.path else { return true }
-        return !isClosed && count < Self.limit && datagram.count <= segmentByteCount && current == path
-    }
-
-    /// Appends a datagram that the batch ``takes(_:along:)``.
-    package mutating func append(_ datagram: [UInt8], along path: NetworkPath) {
-        if self.path == nil {
+    /// Appends `datagram`. Returns false if it must begin the next batch; an empty one takes any.
+    package mutating func append(_ datagram: [UInt8], along path: NetworkPath) -> Bool {
+        if count == 0 {
             self.path = path
             segmentByteCount = datagram.count
+        } else if isClosed || count == Self.limit || datagram.count > segmentByteCount || path != self.path {
+            return false
         }
         bytes.append(contentsOf: datagram)
         count += 1
         isClosed = datagram.count < segmentByteCount
+        return true
     }
 
     /// The datagram at `index`.
