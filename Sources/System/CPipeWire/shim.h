@@ -132,8 +132,8 @@ static inline const struct spa_pod *shim_meta_up_to(
 
 /// Accepts the format: asks for buffers of plain memory, and for the metadata that is read; 0, or a negative errno.
 ///
-/// One buffer may be kept until the next one arrives, so the sender needs a second one, and a third one lets it paint
-/// meanwhile. Each more would be another picture in our memory.
+/// One buffer may be kept until the next one arrives, or until its picture has been sent, so the sender needs a second
+/// one, and a third one lets it paint meanwhile. Each more would be another picture in our memory.
 static inline int shim_pw_stream_accept(struct pw_stream *stream) {
     uint8_t memory[2048];
     struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(memory, sizeof memory);

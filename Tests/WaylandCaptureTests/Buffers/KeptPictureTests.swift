@@ -1,3 +1,4 @@
+import CaptureEngine
 import MediaTypes
 import TestSupport
 import Testing
@@ -19,12 +20,58 @@ struct KeptPictureTests {
             kept.update(
                 from: KeptPicture.Pixels(base: base, rowStep: columns * 4, order: order), in: parts ?? [size.whole],
                 changes: &changes)
+            kept.settle()
         }
         return changes
     }
 
     private func pixel(_ kept: KeptPicture, _ x: Int, _ y: Int) -> UInt32 {
-        kept.base.loadUnaligned(fromByteOffset: y * kept.stride + x * 4, as: UInt32.self)
+        kept.pixels(of: PixelRectangle(x: x, y: y, width: 1, height: 1)).base.loadUnaligned(as: UInt32.self)
+    }
+
+    @Test("a large change is read from the other memory until it is copied, and a small one is copied at once")
+    func copiesLater() throws {
+        for isLarge in [true, false] {
+            let kept = try #require(KeptPicture(size))
+            _ = update(kept, [UInt32](repeating: 0, count: 201 * 67))
+            // Rows are longer than those that are kept.
+            var pixels = [UInt32](repeating: 0, count: 210 * 67)
+            for y in 20..<(isLarge ? 60 : 30) { for x in 0..<201 { pixels[y * 210 + x] = UInt32(y * 1000 + x) } }
+            var changes: [PixelRectangle] = []
+            pixels.withUnsafeMutableBytes { bytes in
+                guard let base = bytes.baseAddress else { return }
+                let new = KeptPicture.Pixels(base: base, rowStep: 210 * 4, order: .bgrx)
+                let isNeeded = kept.update(from: new, in: [size.whole], changes: &changes)
+                #expect(isNeeded == isLarge)
+                #expect(pixel(kept, 200, 29) == 29_200 && pixel(kept, 5, 66) == 0)
+                base.storeBytes(of: 7, toByteOffset: (29 * 210 + 200) * 4, as: UInt32.self)
+                #expect(pixel(kept, 200, 29) == (isLarge ? 7 : 29_200))
+                kept.settle()
+            }
+            #expect(changes == [PixelRectangle(x: 0, y: 16, width: 201, height: isLarge ? 48 : 16)])
+            #expect(pixel(kept, 200, 29) == (isLarge ? 7 : 29_200) && pixel(kept, 0, 21) == 21_000)
+        }
+    }
+
+    @Test("after a change whose memory is lost before it is copied, all of the next picture counts as changed")
+    func lost() throws {
+        let kept = try #require(KeptPicture(size))
+        _ = update(kept, [UInt32](repeating: 0, count: 201 * 67))
+        var pixels = [UInt32](repeating: 5, count: 201 * 67)
+        var changes: [PixelRectangle] = []
+        pixels.withUnsafeMutableBytes { bytes in
+            guard let base = bytes.baseAddress else { return }
+            let new = KeptPicture.Pixels(base: base, rowStep: 201 * 4, order: .bgrx)
+            #expect(kept.update(from: new, in: [size.whole], changes: &changes))
+            kept.loseNewest()
+        }
+        #expect(pixel(kept, 0, 0) == 0)
+        // Viewers may have been sent the lost one, so what is the same as before has changed for them.
+        pixels[0] = 0
+        let damage = PixelRectangle(x: 100, y: 48, width: 1, height: 1)
+        #expect(update(kept, pixels, in: [damage]) == [size.whole])
+        #expect(pixel(kept, 0, 0) == 0 && pixel(kept, 1, 0) == 5)
+        #expect(update(kept, pixels) == [])
     }
 
     @Test("each pixel that changes is found and kept, in the macroblock that it belongs to")

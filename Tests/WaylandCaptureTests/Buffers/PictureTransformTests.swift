@@ -1,4 +1,5 @@
 import CPipeWire
+import CaptureEngine
 import MediaTypes
 import Testing
 
@@ -108,9 +109,11 @@ struct PictureTransformTests {
             let new = KeptPicture.Pixels(
                 base: base + layout.offset, columnStep: layout.columnStep, rowStep: layout.rowStep, order: order)
             kept.update(from: new, in: parts ?? [kept.size.whole], changes: &changes)
+            kept.settle()
         }
+        let all = kept.pixels(of: kept.size.whole)
         let pixels = (0..<kept.size.width * kept.size.height).map {
-            kept.base.loadUnaligned(fromByteOffset: $0 * 4, as: UInt32.self)
+            all.base.loadUnaligned(fromByteOffset: $0 * 4, as: UInt32.self)
         }
         return (Grid(width: kept.size.width, pixels: pixels), changes)
     }

@@ -138,8 +138,8 @@ public protocol ScreenError: Error, CustomStringConvertible {
     var endReason: EndReason { get }
 }
 
-/// Pixels of a rectangle of the captured area, row by row; valid only during the call that hands them out. They may be
-/// drawn into.
+/// Pixels of a rectangle of the captured area, row by row; valid only during the call that hands them out. Only the
+/// source that hands them out may draw into them: they may be in memory that can only be read.
 public struct GrabbedPixels {
     /// The rectangle that the pixels show.
     public let rectangle: PixelRectangle

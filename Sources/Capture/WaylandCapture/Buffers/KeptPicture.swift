@@ -1,3 +1,4 @@
+import CaptureEngine
 import Glibc
 import MediaTypes
 
@@ -6,13 +7,18 @@ import MediaTypes
 ///
 /// Compositors tell the damage of a picture roughly or not at all, so the comparison decides what has changed. It costs
 /// one pass over both pictures; where they are equal, nothing is written. ``ComparisonPace`` decides when only a few
-/// rows are compared for now.
+/// rows are compared for now. A large change is copied only once the agent has sent its picture, for which the pixels
+/// are read from the other's memory.
 final class KeptPicture {
     let size: PictureSize
-    let base: UnsafeMutableRawPointer
+    private let base: UnsafeMutableRawPointer
     /// The number of bytes from one row to the next.
-    let stride: Int
-    private var isEmpty = true
+    private let stride: Int
+    /// Whether all of the next picture is taken: it is the first one, or the one before has been lost.
+    private var takesAll = true
+    /// What has been compared but not yet copied, and the picture that it is in.
+    private var uncopied: [PixelRectangle] = []
+    private var newest: Pixels?
     // Kept so that a picture needs no allocation. Whether each macroblock of a band has changed.
     private let marked: UnsafeMutableBufferPointer<Bool>
     private let row: UnsafeMutableRawPointer
@@ -54,17 +60,71 @@ final class KeptPicture {
         /// The number of bytes from one row to the next.
         var rowStep: Int
         var order: CastFormat.Order
+
+        /// Whether the pixels are as the kept ones, so that they can be handed out.
+        fileprivate var areReadable: Bool {
+            columnStep == CastFormat.bytesPerPixel && rowStep > 0 && order == .bgrx
+        }
     }
 
     /// Brings the picture up to date, and adds what has changed to `changes`. Only `parts` are compared, which must lie
-    /// inside the picture; the first time, all of it is taken.
-    func update(from new: Pixels, in parts: [PixelRectangle], changes: inout [PixelRectangle]) {
-        if isEmpty {
-            isEmpty = false
-            for y in 0..<size.height { copy(size.whole, row: y, from: new) }
-            changes.append(size.whole)
-            return
+    /// inside the picture; the first time, and after ``loseNewest()``, all of it is taken.
+    ///
+    /// Returns whether the memory of `new` is still needed, until ``settle()``.
+    @discardableResult
+    func update(from new: Pixels, in parts: [PixelRectangle], changes: inout [PixelRectangle]) -> Bool {
+        settle()
+        newest = new
+        if takesAll {
+            takesAll = false
+            uncopied.append(size.whole)
+        } else {
+            compare(new, in: parts)
         }
+        changes += uncopied
+        let count = uncopied.reduce(0) { $0 + $1.width * $1.height }
+        if !new.areReadable || count < size.width * size.height / Self.smallShare { settle() }
+        return newest != nil
+    }
+
+    /// A smaller share of the picture is copied at once. It takes less than a millisecond, and the compositor has its
+    /// buffer back.
+    private static let smallShare = 4
+
+    /// Copies what has changed, if that is still to be done. The other memory isn't needed any more.
+    func settle() {
+        guard let new = newest else { return }
+        for part in uncopied {
+            for y in part.y..<part.y + part.height { copy(part, row: y, from: new) }
+        }
+        forgetNewest()
+    }
+
+    /// Gives up the picture whose memory is needed: it can't be read any more. Viewers may have been sent it, and the
+    /// next picture's damage says nothing of its changes, so all of the next one counts as changed.
+    func loseNewest() {
+        takesAll = true
+        forgetNewest()
+    }
+
+    private func forgetNewest() {
+        newest = nil
+        uncopied.removeAll(keepingCapacity: true)
+    }
+
+    /// The pixels of a part of the picture, which must lie inside it. They may only be read, until the next call of
+    /// another method.
+    func pixels(of part: PixelRectangle) -> GrabbedPixels {
+        guard let newest else {
+            return GrabbedPixels(
+                rectangle: part, base: base + part.y * stride + part.x * CastFormat.bytesPerPixel, stride: stride)
+        }
+        let start = newest.base + part.y * newest.rowStep + part.x * CastFormat.bytesPerPixel
+        return GrabbedPixels(
+            rectangle: part, base: UnsafeMutableRawPointer(mutating: start), stride: newest.rowStep)
+    }
+
+    private func compare(_ new: Pixels, in parts: [PixelRectangle]) {
         for part in parts {
             let left = part.x / Self.side * Self.side
             let right = min(size.width, (part.x + part.width + Self.side - 1) / Self.side * Self.side)
@@ -72,15 +132,16 @@ final class KeptPicture {
             while top < part.y + part.height {
                 let height = min(Self.side, size.height - top)
                 let band = PixelRectangle(x: left, y: top, width: right - left, height: height)
-                if mark(band, new) { take(band, new, &changes) }
+                if mark(band, new) { addMarked(band) }
                 top += Self.side
             }
         }
     }
 
-    /// Whether a new picture is the same in one row of each band, in another one at each call. False the first time.
+    /// Whether a new picture is the same in one row of each band, in another one at each call. False if all of it
+    /// is to be taken.
     func sampleMatches(_ new: Pixels) -> Bool {
-        if isEmpty { return false }
+        if takesAll { return false }
         // All rows come in turn, and neighbours not one after the other.
         sampled = (sampled + 7) % Self.side
         var y = sampled
@@ -126,8 +187,8 @@ final class KeptPicture {
         return count
     }
 
-    /// Copies the marked macroblocks of a band, and adds them to `changes`.
-    private func take(_ band: PixelRectangle, _ new: Pixels, _ changes: inout [PixelRectangle]) {
+    /// Adds the marked macroblocks of a band to what is to be copied.
+    private func addMarked(_ band: PixelRectangle) {
         let blocks = (band.width + Self.side - 1) / Self.side
         var block = 0
         while block < blocks {
@@ -140,12 +201,11 @@ final class KeptPicture {
             let left = band.x + first * Self.side
             let right = min(band.x + band.width, band.x + block * Self.side)
             let run = PixelRectangle(x: left, y: band.y, width: right - left, height: band.height)
-            for y in run.y..<run.y + run.height { copy(run, row: y, from: new) }
             // What changes from band to band is one rectangle.
-            if let last = changes.last, last.x == run.x, last.width == run.width, last.y + last.height == run.y {
-                changes[changes.count - 1].height += run.height
+            if let last = uncopied.last, last.x == run.x, last.width == run.width, last.y + last.height == run.y {
+                uncopied[uncopied.count - 1].height += run.height
             } else {
-                changes.append(run)
+                uncopied.append(run)
             }
         }
     }

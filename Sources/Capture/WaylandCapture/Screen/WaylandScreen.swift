@@ -10,8 +10,8 @@ import Threading
 ///
 /// The compositor sends a picture when something has changed. The newest one is kept in the compositor's buffer until
 /// the agent asks for changes, and is then compared with the last one, or soon after (``ComparisonPace``). What has
-/// changed is copied, and the buffer goes back. Pixels are handed out from the copy, and pictures arrive only in
-/// `readEvents`.
+/// changed is copied, and the buffer goes back: at once, or after a large change once its picture has been sent. Pixels
+/// are handed out from the copy or, until then, from the buffer. Pictures arrive only in `readEvents`.
 public final class WaylandScreen: ScreenSource {
     public let target: CaptureTarget
     public private(set) var size: PictureSize
@@ -141,6 +141,7 @@ public final class WaylandScreen: ScreenSource {
     /// reason is that its monitor is unplugged.
     public func readEvents(isReadable: Bool = true, isPointerReadable: Bool = false) throws(CaptureError) -> Bool {
         owner.check()
+        settle()
         let now = MonotonicTime.now()
         if isReadable || nextCheck <= now {
             connection.iterate()
@@ -173,6 +174,7 @@ public final class WaylandScreen: ScreenSource {
 
     public func setNeeded(_ isNeeded: Bool) {
         owner.check()
+        settle()
         stream.setActive(isNeeded)
         outdatedUntil = isNeeded ? MonotonicTime.now() + Self.resumeTimeout : nil
     }
@@ -212,8 +214,22 @@ public final class WaylandScreen: ScreenSource {
         let now = MonotonicTime.now()
         let due = needsFullGrab ? now : pace.due(now)
         if due > now, stream.putNewestOff(until: due, ifLike: kept) { return }
+        settle()
         stream.takeNewest { pixels, parts in kept.update(from: pixels, in: parts, changes: &changes) }
         if !changes.isEmpty { pace.foundChange(at: now) }
+    }
+
+    /// Copies what has changed if that is still to be done, and gives the compositor its buffer back.
+    private func settle() {
+        guard stream.isPictureTaken else { return }
+        if stream.canReadTaken { kept.settle() } else { kept.loseNewest() }
+        stream.giveTakenBack()
+    }
+
+    /// Called before the thread sleeps, once a picture has been sent.
+    public func pollQueuedEvents() -> Bool {
+        settle()
+        return false
     }
 
     public func fullDamage() -> DamagedArea {
@@ -221,8 +237,14 @@ public final class WaylandScreen: ScreenSource {
         return fetchDamage()
     }
 
-    /// Hands out the pixels of the last picture; always returns true.
+    /// Hands out the pixels of the last picture; returns false only if the compositor has taken away its memory.
     public func grab(_ area: DamagedArea, _ body: (GrabbedPixels) -> Void) -> Bool {
+        guard stream.canReadTaken else {
+            kept.loseNewest()
+            stream.giveTakenBack()
+            needsFullGrab = true
+            return false
+        }
         for rectangle in area.rectangles {
             let pointer = drawn.area.intersection(rectangle)
             if pointer.isEmpty {
@@ -255,14 +277,6 @@ public final class WaylandScreen: ScreenSource {
             drawn.draw(into: pixels, format: pixelFormat)
             body(pixels)
         }
-    }
-}
-
-extension KeptPicture {
-    /// The pixels of a part of the picture, which must lie inside it.
-    fileprivate func pixels(of part: PixelRectangle) -> GrabbedPixels {
-        GrabbedPixels(
-            rectangle: part, base: base + part.y * stride + part.x * CastFormat.bytesPerPixel, stride: stride)
     }
 }
 

@@ -5,30 +5,34 @@ import MediaTypes
 /// A stream of pictures from a PipeWire node.
 ///
 /// Everything happens in ``PipeWireConnection/iterate()``. The buffer of the newest picture is kept until it is taken
-/// or a newer one arrives; every other goes back to its sender at once. Not thread-safe.
+/// or a newer one arrives, and that of a taken one as long as it is needed (``giveTakenBack()``); every other goes back
+/// to its sender at once. Not thread-safe.
 final class CastStream {
     /// The reason why no more pictures arrive; nil while they may.
     private(set) var failure: CastError?
     /// The newest picture, if it hasn't been taken yet.
-    private(set) var newest: ReceivedPicture? {
+    var newest: ReceivedPicture? {
         didSet { putOffUntil = nil }
     }
     /// When the newest picture is to be taken, because it looks like the last one; nil if it is to be taken at once.
-    private(set) var putOffUntil: MonotonicTime?
+    var putOffUntil: MonotonicTime?
     /// When the oldest picture was painted that was neither taken nor put off; if there is none, the newest picture.
-    private(set) var paintedAt: MonotonicTime?
+    var paintedAt: MonotonicTime?
     /// The visible part of the last picture, in pixels of the upright one.
     private(set) var visible = PixelRectangle.nothing
     /// What was wrong with the last picture that couldn't be used.
     private(set) var lastFault: BufferFault?
     var pointer = CastPointer()
 
+    /// A picture that was taken, and whose buffer is still needed.
+    var taken: ReceivedPicture?
+
     /// A picture in a buffer.
     struct ReceivedPicture {
-        fileprivate var buffer: UnsafeMutablePointer<pw_buffer>
-        fileprivate var memory: BufferMemory
-        fileprivate var order: CastFormat.Order
-        fileprivate(set) var layout: BufferLayout
+        var buffer: UnsafeMutablePointer<pw_buffer>
+        var memory: BufferMemory
+        var order: CastFormat.Order
+        var layout: BufferLayout
 
         /// The size of the visible part.
         var size: PictureSize { layout.visible.size }
@@ -43,7 +47,7 @@ final class CastStream {
     /// The format that was agreed on; nil until then, and while it changes.
     private(set) var format: CastFormat?
     private var memories: [UnsafeMutablePointer<pw_buffer>: Result<BufferMemory, BufferFault>] = [:]
-    private var damage = PendingDamage()
+    var damage = PendingDamage()
     private var faults = 0
 
     /// A fault may come with each picture, so the number of warnings is limited.
@@ -82,6 +86,7 @@ final class CastStream {
         self.stream = nil
         nodeWatch = nil
         newest = nil
+        taken = nil
         // Its memory belongs to libpipewire.
         memories = [:]
         spa_hook_remove(hook)
@@ -114,50 +119,16 @@ final class CastStream {
         return format == nil ? "\(name), and no format was agreed on" : name
     }
 
-    /// Passes the newest picture to `body`, with the parts of it that may have changed since the last one that was
-    /// taken, and gives its buffer back. Does nothing if there is none.
-    func takeNewest(_ body: (KeptPicture.Pixels, [PixelRectangle]) -> Void) {
-        guard let picture = newest else { return }
-        newest = nil
-        paintedAt = nil
-        defer { giveBack(picture.buffer) }
-        do throws(BufferFault) {
-            try picture.memory.check()
-        } catch {
-            report(error)
-            return
-        }
-        let layout = picture.layout
-        let pixels = KeptPicture.Pixels(
-            base: picture.memory.base + layout.offset, columnStep: layout.columnStep, rowStep: layout.rowStep,
-            order: picture.order)
-        body(pixels, damage.take())
-    }
-
-    /// Puts the newest picture off until `time` if it looks like `kept`, which shows the last one; returns whether it
-    /// is put off. If the sender says which part has changed, that part is to be compared at once. A picture whose rows
-    /// aren't in one piece, because it is rotated or mirrored, isn't put off.
-    func putNewestOff(until time: MonotonicTime, ifLike kept: KeptPicture) -> Bool {
-        guard let picture = newest, picture.size == kept.size, damage.isWhole else { return false }
-        let layout = picture.layout
-        guard layout.columnStep == CastFormat.bytesPerPixel, (try? picture.memory.check()) != nil else { return false }
-        let isLike = kept.sampleMatches(
-            KeptPicture.Pixels(
-                base: picture.memory.base + layout.offset, rowStep: layout.rowStep, order: picture.order))
-        if isLike { putOffUntil = time }
-        return isLike
-    }
-
     /// Makes a picture that was put off until `now` one that is to be taken.
     func endPutOff(_ now: MonotonicTime) {
         if let time = putOffUntil, time <= now { putOffUntil = nil }
     }
 
-    private func giveBack(_ buffer: UnsafeMutablePointer<pw_buffer>) {
+    func giveBack(_ buffer: UnsafeMutablePointer<pw_buffer>) {
         if let stream { pw_stream_queue_buffer(stream, buffer) }
     }
 
-    private func report(_ fault: BufferFault) {
+    func report(_ fault: BufferFault) {
         faults += 1
         if faults <= Self.maxWarnings { onWarning("what the desktop sends can't be used: \(fault)") }
     }

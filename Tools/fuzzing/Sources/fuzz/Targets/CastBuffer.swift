@@ -78,6 +78,7 @@ private func compare(_ layout: BufferLayout, _ format: CastFormat, _ parts: [Pix
                 base: base + layout.offset, columnStep: layout.columnStep, rowStep: layout.rowStep,
                 order: format.order)
             kept.update(from: new, in: parts, changes: &changes)
+            kept.settle()
         }
     }
     let whole = PixelRectangle(x: 0, y: 0, width: size.width, height: size.height)
