@@ -32,18 +32,59 @@ class Picture:
     end: int = 0
     is_idr: bool = False
 
+    @property
+    def painted(self):
+        """When the first change in it was noticed, or painted if the display says when; None where it isn't known."""
+        return None if self.waited_ns is None else self.pts - self.waited_ns
 
-class LinkReceiver:
+
+class LinkPictures:
+    """The pictures that the messages of a capture link make."""
+
+    def __init__(self):
+        self.pictures = []
+        self.stream = bytearray()
+        self._open = None
+
+    def take(self, kind, flags, pts, payload, arrival):
+        if kind == NAL_UNIT:
+            # A capture that was told nothing yet sends no picture message: its NAL units make pictures all the same.
+            picture = self._open or Picture(-1, (0, 0, 0, 0), 0, 0)
+            if self._open is None or picture.end == 0:
+                picture.offset = len(self.stream)
+            self._open = picture
+            self.stream += payload
+            picture.end = len(self.stream)
+            picture.pts, picture.arrival = pts, arrival
+            picture.is_idr = picture.is_idr or payload[4] & 31 == 5
+            if flags & 1:
+                self.pictures.append(picture)
+                self._open = None
+        elif kind == PICTURE:
+            number, x, y, width, height = struct.unpack_from("<QHHHH", payload)
+            quantizer, settling, waited = 0, 0, UNKNOWN
+            if len(payload) >= 24:
+                _, quantizer, _, settling = struct.unpack_from("<BBHI", payload, 16)
+            if len(payload) >= 28:
+                waited, = struct.unpack_from("<I", payload, 24)
+            self._open = Picture(number, (x, y, width, height), quantizer, settling * 1000,
+                                 None if waited == UNKNOWN else waited * 1000)
+
+    def take_message(self, message, arrival):
+        """Takes a message with its header."""
+        _, kind, flags, _, _, _, pts, _, _, _ = HEADER.unpack_from(message)
+        self.take(kind, flags, pts, message[HEADER.size:], arrival)
+
+
+class LinkReceiver(LinkPictures):
     """Listens on a Unix socket for one capture process."""
 
     def __init__(self, path):
+        super().__init__()
         self.path = path
-        self.pictures = []
         self.pointer_messages = 0
-        self.stream = bytearray()
         self.problem = None
         self.end_text = None
-        self._open = None
         self._peer = None
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._listener.bind(path)
@@ -101,36 +142,16 @@ class LinkReceiver:
                 if len(buffer) - start < HEADER.size + length:
                     break
                 payload = bytes(buffer[start + HEADER.size:start + HEADER.size + length])
-                self._take(kind, flags, pts, payload, arrival)
+                self.take(kind, flags, pts, payload, arrival)
                 start += HEADER.size + length
             del buffer[:start]
 
-    def _take(self, kind, flags, pts, payload, arrival):
-        if kind == NAL_UNIT:
-            # A capture that was told nothing yet sends no picture message: its NAL units make pictures all the same.
-            picture = self._open or Picture(-1, (0, 0, 0, 0), 0, 0)
-            if self._open is None or picture.end == 0:
-                picture.offset = len(self.stream)
-            self._open = picture
-            self.stream += payload
-            picture.end = len(self.stream)
-            picture.pts, picture.arrival = pts, arrival
-            picture.is_idr = picture.is_idr or payload[4] & 31 == 5
-            if flags & 1:
-                self.pictures.append(picture)
-                self._open = None
-        elif kind == PICTURE:
-            number, x, y, width, height = struct.unpack_from("<QHHHH", payload)
-            quantizer, settling, waited = 0, 0, UNKNOWN
-            if len(payload) >= 24:
-                _, quantizer, _, settling = struct.unpack_from("<BBHI", payload, 16)
-            if len(payload) >= 28:
-                waited, = struct.unpack_from("<I", payload, 24)
-            self._open = Picture(number, (x, y, width, height), quantizer, settling * 1000,
-                                 None if waited == UNKNOWN else waited * 1000)
-        elif kind == HELLO and payload[3] & TELLS_POINTER:
+    def take(self, kind, flags, pts, payload, arrival):
+        if kind == HELLO and payload[3] & TELLS_POINTER:
             self._send(POINTER_MODE, b"\0")
         elif kind in (POINTER_SHAPE, POINTER_POSITION):
             self.pointer_messages += 1
         elif kind == END:
             self.end_text = payload[4:].decode(errors="replace")
+        else:
+            super().take(kind, flags, pts, payload, arrival)

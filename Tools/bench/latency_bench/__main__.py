@@ -1,8 +1,8 @@
 """Measures the delay from a shared screen to a browser's, pixel to pixel."""
 
+import functools
 import json
 import os
-import statistics
 import sys
 import time
 
@@ -16,10 +16,12 @@ from network_bench.bench import Bench
 from network_bench.devtools import Browser, chromium
 from network_bench.room import Room, busy_time
 from network_bench.viewer import SCRIPT
+from wayland_bench.programs import require_tools
 
-from . import framebuffer, place
+from . import framebuffer, place, wayland
 from .beside import WebRTCBinRoom, require_webrtcbin
-from .counts import first_times, new_counts
+from .counts import first_times
+from .figures import delays_of, medians, spread
 from .options import parse
 from .watching import Watcher
 
@@ -32,21 +34,26 @@ PLAYS = "(window.screenRelay?.phase ?? 'playing') === 'playing' && !!window.netw
 #: Seconds in which the scene moves before anything counts.
 LEAD = 3.0
 COLUMNS = ["scene", "delay p50 ms", "p95 ms", "p99 ms", "largest ms", "shown/s", "of drawn", "the page says ms",
-           "host ms/s", "capture ms/s", "to the network ms"]
-#: Which stages of a picture's way the host tells (Protocol/control.md); their medians make the last column.
+           "host ms/s", "capture ms/s", "to the network ms", "machine busy"]
+#: Which stages of a picture's way the host tells (Protocol/control.md); their medians make the last column but one.
 STAGES = ["waiting", "encoding", "link", "sending"]
+#: What shares a scene beside the share of an X display, and what ends with a Missing where it can't.
+BESIDE = {"webrtcbin": (WebRTCBinRoom, require_webrtcbin), "wayland": (wayland.WaylandRoom, require_tools)}
 
 
 def measure(bench, room_type, scene, folder):
     """One run: the figures of a scene, which this type of Room sends."""
     own, theirs = (os.path.join(folder, name) for name in ("screen", "browser"))
-    started = []
+    started, recording = [], os.path.join(own, "link.srr")
+    can_watch = room_type.display_type is Display
     try:
         for one in (own, theirs):
             os.makedirs(one)
         seconds = LEAD + bench.options.seconds
         room = room_type(bench, scene, scene.ticks(seconds + 0.5), None, own, bench.options.bit_rate,
-                         display_options=framebuffer.options(own))
+                         display_options=framebuffer.options(own) if can_watch else (),
+                         # Where one of two shares has to be recorded, both are.
+                         share_options=["--record", recording] if bench.options.beside == "wayland" else ())
         started.append(room)
         display = Display(scene.size, theirs, framebuffer.options(theirs))
         started.append(display)
@@ -59,8 +66,9 @@ def measure(bench, room_type, scene, folder):
         place.wait_until_playing(page, PLAYS)
         x, y, scale = place.place(page, scene.size)
         page.evaluate("networkBench.readsPictures = false")
-        watcher = Watcher(own, [(theirs, x, y, scale)], folder)
+        watcher, receiver = Watcher(own if can_watch else None, [(theirs, x, y, scale)], folder), None
         try:
+            receiver = None if can_watch else room.beside(scene, own)
             start = room.shown.start() / 1e9 + LEAD
             _sleep_until(start)
             page.evaluate("networkBench.take().then(() => null)")
@@ -74,10 +82,17 @@ def measure(bench, room_type, scene, folder):
             seen = watcher.finish()
         finally:
             watcher.close()
+            if receiver:
+                receiver.stop()
     finally:
         for one in reversed(started):
             one.close()
-    figures = _figures(seen, start, bench.options.seconds)
+    drawn = first_times(seen["drawn"]) if can_watch else {
+        count: time / 1e9 for count, time in room.shown.drawn.items()}
+    painted = drawn if can_watch else wayland.painted_times(recording, scene.size, drawn)
+    figures = _figures(seen, painted, drawn, start, bench.options.seconds)
+    if receiver:
+        figures.update(wayland.bare(receiver, start, bench.options.seconds))
     said = [one["said"] for one in taken["statistics"] if one["said"] is not None]
     figures["page_says_ms"] = share(said, 0.5)
     figures["busy"] = worked[0] / worked[1]
@@ -93,16 +108,17 @@ def _sleep_until(when):
     time.sleep(max(0.0, when - time.monotonic()))
 
 
-def _figures(seen, start, seconds):
-    drawn, end = first_times(seen["drawn"]), start + seconds
-    delays = [(shown - drawn[count]) * 1000 for shown, count in new_counts(seen["shown"][0], drawn)
-              if start <= drawn[count] < end]
+def _figures(seen, painted, drawn, start, seconds):
+    """`drawn` has all counts of the scene; `painted` those whose time of painting is known, if that isn't all."""
+    delays = delays_of(seen["shown"][0], painted, start, seconds)
     if not delays:
         raise Failure("no count of the scene was seen in the browser's framebuffer")
-    wanted = sum(1 for painted in drawn.values() if start <= painted < end)
-    return {"p50_ms": share(delays, 0.5), "p95_ms": share(delays, 0.95), "p99_ms": share(delays, 0.99),
-            "max_ms": max(delays), "shown_per_second": len(delays) / seconds, "drawn_share": len(delays) / wanted,
-            "look_p99_ms": seen["gap_p99_ms"], "look_max_ms": seen["gap_max_ms"]}
+    wanted = sum(1 for when in drawn.values() if start <= when < start + seconds)
+    figures = {**spread(delays, seconds), "drawn_share": len(delays) / wanted, "look_p99_ms": seen["gap_p99_ms"],
+               "look_max_ms": seen["gap_max_ms"]}
+    if painted is not drawn:
+        figures["client_p50_ms"] = share(delays_of(seen["shown"][0], drawn, start, seconds), 0.5)
+    return figures
 
 
 def checks(name, figures):
@@ -128,38 +144,48 @@ def measure_all(options, folder):
     document, failures = {}, []
     chromium()
     if options.beside:
-        require_webrtcbin()
+        BESIDE[options.beside][1]()
     bench = Bench(options, folder)
     for name in options.scenes:
-        # They take turns, so that what else this machine does falls on both.
-        room_types = {name: Room}
-        if options.beside:
-            room_types[beside(name, options)] = WebRTCBinRoom
-        runs = {label: [] for label in room_types}
+        # They take turns, so that what else this machine does falls on all of them.
+        ways = ways_of(bench, name)
+        runs = {label: [] for label in ways}
         for number in range(options.runs):
-            for label, room_type in room_types.items():
+            for label, way in ways.items():
                 bench.say("%s, run %d of %d" % (label, number + 1, options.runs))
-                figures = bench.run_twice(
-                    label, lambda folder: measure(bench, room_type, bench.scene(name), folder))
+                figures = bench.run_twice(label, way)
                 if figures:
                     runs[label].append(figures)
                 else:
                     failures.append("%s, run %d" % (label, number + 1))
         document.update({label: {"medians": medians(some), "runs": some} for label, some in runs.items() if some})
-    # Only scenes have limits, and so only the share.
+    # Only scenes have limits, and so only the share of an X display; that of a desktop is compared with it.
     found = [one for label, entry in document.items() for one in checks(label, entry["medians"])]
+    found += [wayland.check(*one) for one in beside_wayland(options, document) if one[0] in LIMITS]
     write(options, document, found)
     return conclude(failures, found, options.check)
 
 
-def beside(name, options):
-    """What the row of the other sender is called."""
-    return "%s, %s" % (name, options.beside)
+def ways_of(bench, name):
+    """What is measured of a scene: functions of a folder, by the labels of their rows."""
+    scene, other = bench.scene(name), bench.options.beside
+    found = {name: functools.partial(measure, bench, Room, scene)}
+    if other:
+        found[beside(name, other)] = functools.partial(measure, bench, BESIDE[other][0], scene)
+    return found
 
 
-def medians(runs):
-    known = {key: [run[key] for run in runs if run[key] is not None] for key in runs[0]}
-    return {key: statistics.median(values) if values else None for key, values in known.items()}
+def beside(name, other):
+    """What the row of something else is called."""
+    return "%s, %s" % (name, other)
+
+
+def beside_wayland(options, document):
+    """(scene, the medians on X11, and those on Wayland), for each scene that has both."""
+    for name in options.scenes:
+        labels = [name, beside(name, "wayland")]
+        if all(label in document for label in labels):
+            yield (name, *(document[label]["medians"] for label in labels))
 
 
 def write(options, document, found):
@@ -169,23 +195,26 @@ def write(options, document, found):
         limits = [vars(one) for one in found]
         json.dump({"options": vars(options), "scenes": document, "limits": limits}, file, indent=1)
     print("\n".join(table(COLUMNS, [row(label, entry["medians"]) for label, entry in document.items()])))
-    for name in options.scenes:
-        if name in document and beside(name, options) in document:
-            print("\n" + comparison(name, options.beside, *(document[label]["medians"]
-                                                            for label in (name, beside(name, options)))))
-    busy = [run["busy"] for entry in document.values() for run in entry["runs"]]
-    if busy:
-        print("\nThis machine was %.0f %% busy." % (100 * statistics.median(busy)))
+    if options.beside == "wayland":
+        rows = [wayland.row(*one) for one in beside_wayland(options, document)]
+        print("\n" + "\n".join(table(wayland.COLUMNS, rows)))
+    elif options.beside:
+        for name in options.scenes:
+            labels = [name, beside(name, options.beside)]
+            if all(label in document for label in labels):
+                print("\n" + comparison(name, options.beside, *(document[label]["medians"] for label in labels)))
 
 
 def row(label, figures):
-    """A row of the table; what a sender doesn't tell is a dash."""
-    said = figures["page_says_ms"]
-    return ([label] + ["%.1f" % figures[key] for key in ("p50_ms", "p95_ms", "p99_ms", "max_ms", "shown_per_second")]
-            + ["%.0f %%" % (100 * figures["drawn_share"]), "–" if said is None else "%.1f" % said]
-            + ["%.0f" % figures[key] for key in ("host_cpu", "capture_cpu")]
-            + [" + ".join("–" if figures[stage + "_ms"] is None else "%.1f" % figures[stage + "_ms"]
-                          for stage in STAGES)])
+    """A row of the table; what isn't known of a sender is a dash."""
+    def cell(form, key, factor=1):
+        value = figures.get(key)
+        return "–" if value is None else form % (value * factor)
+
+    return ([label] + [cell("%.1f", key) for key in ("p50_ms", "p95_ms", "p99_ms", "max_ms", "shown_per_second")]
+            + [cell("%.0f %%", "drawn_share", 100), cell("%.1f", "page_says_ms")]
+            + [cell("%.0f", key) for key in ("host_cpu", "capture_cpu")]
+            + [" + ".join(cell("%.1f", stage + "_ms") for stage in STAGES), cell("%.0f %%", "busy", 100)])
 
 
 def comparison(name, other, ours, theirs):

@@ -1,8 +1,9 @@
 """The process that watches counters: usage: watcher FOLDER [FOLDER X Y SCALE]...
 
+The first folder is that of the shared screen; an empty word stands for one that can't be watched.
 Every half millisecond it looks whether a counter has changed. A value counts when it is seen twice, from the first
 time: once may be half of a change. At the end of standard input it prints one JSON object: `drawn` is the list of
-[value, seconds of CLOCK_MONOTONIC] of the first folder, `shown` has such a list for each further one, and the rest is
+[value, seconds of CLOCK_MONOTONIC] of the shared screen, `shown` has such a list for each further one, and the rest is
 the longest time between two looks.
 """
 
@@ -19,7 +20,8 @@ EVERY = 0.0005
 
 
 def main():
-    watched, words = [Framebuffer(sys.argv[1])], sys.argv[2:]
+    watched, words = [Framebuffer(sys.argv[1])] if sys.argv[1] else [], sys.argv[2:]
+    ours = len(watched)
     for first in range(0, len(words), 4):
         watched.append(Framebuffer(words[first], *(float(word) for word in words[first + 1:first + 4])))
     seen, last, candidate = [[] for _ in watched], [None] * len(watched), [(None, 0.0)] * len(watched)
@@ -36,7 +38,7 @@ def main():
             seen[place].append(candidate[place])
 
     gaps = watch(look)
-    print(json.dumps({"drawn": seen[0], "shown": seen[1:], **gaps}), flush=True)
+    print(json.dumps({"drawn": seen[0] if ours else [], "shown": seen[ours:], **gaps}), flush=True)
 
 
 def watch(look):

@@ -30,8 +30,9 @@ class WatcherProcess(Process):
 
 
 class Watcher(WatcherProcess):
-    """Watches the framebuffer in the folder `drawn`, and those of `shown`: (folder, x, y, scale) each."""
+    """Watches the framebuffer in the folder `drawn`, if it isn't None, and those of `shown`: (folder, x, y, scale)
+    each."""
 
     def __init__(self, drawn, shown, folder):
         words = [word for where, *place in shown for word in (where, *("%f" % one for one in place))]
-        super().__init__("latency_bench.watcher", [drawn, *words], folder)
+        super().__init__("latency_bench.watcher", [drawn or "", *words], folder)

@@ -1,17 +1,19 @@
-"""The host's side: a scene on an X display, shared in a network namespace, and what the host says of itself."""
+"""The host's side: a scene on a display, shared in a network namespace, and what the host says of itself."""
 
 import os
 import subprocess
 
 from capture_bench.display import Display
 from capture_bench.processes import Failure, Process, control_answer, printed_link, thread_times
-from capture_bench.shown_scene import ShownScene
 
 PORT, UDP_PORT = 8080, 8189
 
 
 class Room:
     """A scene that is shown, and `screenrelay share`; both stand until `close`."""
+
+    #: What the scene is shown on: a Display, or what has the same methods.
+    display_type = Display
 
     def __init__(self, bench, scene, ticks, network, folder, bit_rate, has_moved=False, display_options=(),
                  share_options=(), environment=None, address=None):
@@ -25,8 +27,8 @@ class Room:
         self.share_options, self.environment, self.address = share_options, environment or {}, address
         self.display, self.shown, self.share = None, None, None
         try:
-            self.display = Display(scene.size, folder, display_options)
-            self.shown = ShownScene(scene, self.display, ticks, folder)
+            self.display = self.display_type(scene.size, folder, display_options)
+            self.shown = self.display.show(scene, ticks, folder)
             if has_moved:
                 self.shown.start()
                 self.shown.wait_for_end()
@@ -37,7 +39,7 @@ class Room:
 
     def start_share(self, bench, network, bit_rate):
         """Starts what shares the display, and learns the link that it prints."""
-        command = [bench.program("screenrelay"), "share", "--display", self.display.name, "--no-config",
+        command = [bench.program("screenrelay"), "share", *self.display.capture_options, "--no-config",
                    *(["--bitrate", str(bit_rate)] if bit_rate else []), *self.share_options, *bench.options.share]
         if network:
             command += ["--lan", "--listen", "0.0.0.0:%d" % PORT, "--udp-port", str(UDP_PORT)]
@@ -60,7 +62,8 @@ class Room:
     def ask(self, command):
         """What the host answers on its control socket (Protocol/control.md), as JSON; None if it answers nothing."""
         try:
-            return control_answer(self.share.pid, self.folder, command, 2)
+            return control_answer(
+                self.share.pid, self.environment.get("XDG_RUNTIME_DIR", self.folder), command, 2)
         except Failure:
             return None
 
@@ -76,9 +79,11 @@ class Room:
         return {"host": host, "capture": captures}
 
     def close(self):
-        for one in (self.share, self.shown and self.shown.process, self.display and self.display.process):
+        if self.share:
+            self.share.stop()
+        for one in (self.shown, self.display):
             if one:
-                one.stop()
+                one.close()
 
 
 def busy_time():

@@ -6,8 +6,6 @@ import threading
 import types
 import unittest
 
-from latency_bench.counts import first_times, new_counts
-
 from . import figures, limits
 from .page import PageServer
 from .phases import at_server, course
@@ -42,14 +40,6 @@ class Usage(unittest.TestCase):
         self.assertAlmostEqual(found["cpu"], 200)
         self.assertAlmostEqual(found["server_cpu"], 25)
         self.assertAlmostEqual(found["memory_mb"], 51.2)
-
-
-class Counts(unittest.TestCase):
-    def test_only_newer_counts_that_were_drawn(self):
-        drawn = first_times([[1, 0.0], [2, 0.1], [3, 0.2], [2, 0.9]])
-        self.assertEqual(drawn, {1: 0.0, 2: 0.1, 3: 0.2})
-        shown = [[1, 0.05], [65535, 0.06], [3, 0.25], [2, 0.26], [3, 0.3]]
-        self.assertEqual(new_counts(shown, drawn), [(0.05, 1), (0.25, 3)])
 
 
 class Phases(unittest.TestCase):

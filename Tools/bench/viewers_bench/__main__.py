@@ -4,11 +4,12 @@ import json
 import os
 import sys
 
-from capture_bench.outcome import carry_out, conclude
+from capture_bench.outcome import FAILED, OK, carry_out, conclude
 from capture_bench.processes import TROUBLE
 from capture_bench.report import processor, table
 
 from . import paths, shards, streams
+from .against import measure_against
 from .beside import compare
 from .bench import Bench, tell
 from .disturb import disturb_all
@@ -43,6 +44,13 @@ def measure_twice(title, measure, write, failures):
 
 
 def measure_all(options, folder):
+    if options.against:
+        try:
+            measure_against(options, folder, tell)
+        except TROUBLE as error:
+            tell("%s" % error)
+            return FAILED
+        return OK
     bench, rows, servers, failures = Bench(options, folder), [], [], []
     if options.disturb:
         return disturb_all(bench, tell)

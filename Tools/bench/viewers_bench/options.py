@@ -33,6 +33,7 @@ class Options:
     check: bool
     paths: list
     threads: int
+    against: str
 
 
 def parse(arguments):
@@ -50,7 +51,7 @@ def parse(arguments):
         "exit codes: 0 done; 1 a limit is missed (--check); 64 usage; 69 something that is needed is missing;\n"
         "70 a measurement failed twice.")
     parser.add_argument("--viewers", default=None, metavar="LIST",
-                        help="how many (1,10,100,500,1000; with --disturb 500)")
+                        help="how many (1,10,100,500,1000; with --disturb 500, with --against 400)")
     parser.add_argument("--seconds", type=float, default=10, metavar="S",
                         help="how long each number counts, or each phase without disturbance (10)")
     parser.add_argument("--disturb", default=None, metavar="LIST",
@@ -84,12 +85,15 @@ def parse(arguments):
     parser.add_argument("--threads", type=int, default=None, metavar="N",
                         help="also a host with so many media threads on the same processor, and by how much more they "
                         "would carry on their own")
+    parser.add_argument("--against", default=None, metavar="DIR",
+                        help="instead, by how much a packet of --programs differs from one of the programs in DIR: "
+                        "both hosts share the processor, with so many viewers each (400), three times")
     parser.add_argument("--programs", default=None, metavar="DIR",
                         help="where %s are; without it they are built" % ", ".join(PROGRAMS))
     parser.add_argument("--out", default="viewers-bench", metavar="DIR", help="where to write (viewers-bench)")
     given = parser.parse_args(arguments)
     try:
-        default = "500" if given.disturb else "1,10,100,500,1000"
+        default = "500" if given.disturb else "400" if given.against else "1,10,100,500,1000"
         viewers = [int(one) for one in (given.viewers or default).split(",")]
         size = tuple(int(side) for side in given.size.split("x"))
     except ValueError:
@@ -103,6 +107,9 @@ def parse(arguments):
     if given.threads is not None and (not 3 <= given.threads <= 8 or len(viewers) != 1 or given.by != "whep"
                                       or given.disturb or given.janus or given.paths):
         parser.error("--threads %d: from 3 to 8, with one number of viewers and nothing else" % given.threads)
+    if given.against and (not given.programs or len(viewers) != 1 or given.by != "whep" or given.disturb
+                          or given.janus or given.paths or given.threads):
+        parser.error("--against %s: with --programs and one number of viewers, and nothing else" % given.against)
     if given.join_rate < 1:
         parser.error("--join-rate %d: at least 1" % given.join_rate)
     problem = paths.problem(given.paths, viewers)
@@ -128,4 +135,5 @@ def parse(arguments):
         parser.error("--disturb-seconds %g: from 1 to 600, with checks to 25" % given.disturb_seconds)
     return Options(viewers, given.seconds, given.feedback, given.no_offer, given.join_rate, given.recording,
                    given.length, size, given.bitrate, given.host_core, given.core, given.janus, given.programs,
-                   given.out, given.by, disturb, given.disturb_seconds, given.check, given.paths, given.threads)
+                   given.out, given.by, disturb, given.disturb_seconds, given.check, given.paths, given.threads,
+                   given.against)

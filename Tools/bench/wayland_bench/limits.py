@@ -10,6 +10,7 @@ NEW_SHARE = 0.8
 MEMORY = 60.0
 #: The SSIM of a decoded picture at rest, against the compositor's.
 AT_REST = 0.999
-#: Milliseconds from painting to the host's receipt, at p50, above those on an X display. What any receiver waits for
-#: the compositor isn't counted: without a GPU, it reads the picture back for many milliseconds.
+#: Milliseconds from painting to the host's receipt, and from painting to a browser's pixels
+#: (`Tools/bench/latency --beside wayland`), at p50, above those on an X display. What any receiver waits for the
+#: compositor isn't counted: without a GPU, it reads the picture back for many milliseconds.
 ABOVE_X11 = 3.0

@@ -1,5 +1,6 @@
 """What is measured on a Wayland desktop, and beside it on an X display."""
 
+import json
 import os
 import shutil
 import signal
@@ -17,7 +18,7 @@ CAST = [sys.executable, "-m", "wayland_bench.cast", "2"]
 CAST_WITHOUT_POINTER = CAST[:-1] + ["1"]
 SOURCE = ["pipewiresrc", "fd={fd}", "path={node}", "do-timestamp=true"]
 NEEDED = {"mutter": "mutter", "pipewire": "pipewire", "wireplumber": "wireplumber", "dbus-daemon": "dbus-daemon",
-          "Xvfb": "xvfb", "ffmpeg": "ffmpeg", "gst-launch-1.0": "gstreamer1.0-tools",
+          "pw-dump": "pipewire-bin", "Xvfb": "xvfb", "ffmpeg": "ffmpeg", "gst-launch-1.0": "gstreamer1.0-tools",
           "/usr/libexec/xdg-desktop-portal": "xdg-desktop-portal"}
 
 
@@ -61,7 +62,8 @@ class GStreamerCast(GStreamer):
 
 
 class Receiver(Recorder):
-    """A program that receives the screen cast and does nothing with it: no capture has a picture sooner."""
+    """Receives a screen cast that another program has, and does nothing with it: no capture has a picture sooner. The
+    compositor hands each picture to both at once."""
 
     name = "a bare receiver"
     display_type = WaylandDesktop
@@ -69,17 +71,32 @@ class Receiver(Recorder):
 
     def start(self, display, size, folder):
         self.path = os.path.join(folder, "receiver.log")
-        self.process = Process(self.name, [*CAST_WITHOUT_POINTER, sys.executable, "-m", "wayland_bench.receiver",
-                                           "{fd}", "{node}"], self.path, display.environment)
+        self.process = Process(self.name, [sys.executable, "-m", "wayland_bench.receiver", "%d" % _cast_node(display)],
+                               self.path, display.environment)
 
     def stream(self):
         return b"", []
 
-    def delays(self):
-        """For each picture: when it arrived, and how long after it was painted; in ns."""
+    def delays(self, start, end):
+        """Milliseconds from painting to arrival, of each picture that arrived between these times (ns)."""
         with open(self.path) as file:
             lines = [line.split() for line in file]
-        return [(int(line[0]), int(line[1])) for line in lines if len(line) == 2 and line[0].isdigit()]
+        found = [int(line[1]) / 1e6 for line in lines
+                 if len(line) == 2 and line[0].isdigit() and start < int(line[0]) < end]
+        if not found:
+            raise Failure("no picture has arrived")
+        return found
+
+
+def _cast_node(display):
+    """The identifier of the only stream that sends pictures."""
+    found = subprocess.run(["pw-dump"], env=dict(os.environ, **display.environment), check=True, timeout=20,
+                           capture_output=True)
+    nodes = [one["id"] for one in json.loads(found.stdout) if one["type"] == "PipeWire:Interface:Node"
+             and one["info"]["props"].get("media.class") == "Stream/Output/Video"]
+    if len(nodes) != 1:
+        raise Failure("%d screen casts run instead of one" % len(nodes))
+    return nodes[0]
 
 
 def screenshot(desktop, size, folder):

@@ -1,6 +1,6 @@
 """Receives a screen cast and does nothing with it; for Debian's own Python.
 
-    receiver FD NODE    a connection to PipeWire, and the stream's node
+    receiver NODE    the stream's node, on the session's PipeWire
 
 Prints a line for each picture: when it has arrived (CLOCK_MONOTONIC, ns), and how many nanoseconds that is after the
 time that the compositor gives it. Runs until it is ended.
@@ -15,10 +15,10 @@ gi.require_version("Gst", "1.0")
 from gi.repository import GLib, Gst  # noqa: E402
 
 
-def main(descriptor, node):
+def main(node):
     Gst.init(None)
-    pipeline = Gst.parse_launch("pipewiresrc name=source fd=%s path=%s ! video/x-raw,format=BGRx ! "
-                                "fakesink sync=false async=false" % (descriptor, node))
+    pipeline = Gst.parse_launch("pipewiresrc name=source path=%s ! video/x-raw,format=BGRx ! "
+                                "fakesink sync=false async=false" % node)
     # CLOCK_MONOTONIC, as that of the pictures' times.
     pipeline.use_clock(Gst.SystemClock.obtain())
     source = pipeline.get_by_name("source")
