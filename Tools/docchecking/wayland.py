@@ -30,9 +30,17 @@ def share(stage, command, limit):
         shared = Screenrelay(one)
         seconds = FFmpeg(stage, ["-i", shared.rtsp]).first("video", one.begun + limit) - one.begun
         # There is no monitor for the window before that.
-        if is_new:
-            _show_red(stage, environment)
-        wait_until(lambda: _is_red(stage, shared.link, size), limit, "the red window")
+        window = _show_red(stage, environment) if is_new else None
+
+        def is_shown():
+            if _is_red(stage, shared.link, size):
+                return True
+            # On a busy machine, mutter may leave out the last picture of a new monitor until something is painted.
+            if window:
+                window.tell(RED)
+            return False
+
+        wait_until(is_shown, limit, "the red window")
         return seconds, "mutter"
 
 
@@ -71,6 +79,7 @@ def _environment(stage, desktop):
 def _show_red(stage, environment):
     window = stage.start(["/usr/bin/python3", WINDOW, RED], environment)
     window.wait(lambda when, line: when if line == "painted " + RED else None, time.monotonic() + START, "window")
+    return window
 
 
 def _is_red(stage, link, size):
