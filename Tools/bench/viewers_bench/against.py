@@ -9,12 +9,17 @@ import sys
 from capture_bench.processes import Failure
 from capture_bench.report import table
 
+from .recording import record
+
 #: Pairs, of which every other one starts the builds in the other order.
 PAIRS = 3
 
 
 def measure_against(options, folder, say):
     """Prints by how much `options.programs` differs from `options.against`, as the ratio of a packet's CPU time."""
+    # Both show the same one.
+    options.recording = options.recording or record(
+        lambda name: os.path.join(os.path.abspath(options.programs), name), options, folder)
     rows = []
     for number in range(PAIRS):
         builds = {"before": options.against, "after": options.programs}
@@ -50,10 +55,9 @@ def _pair(options, builds, folder, number):
 
 def _words(options):
     words = ["--viewers", "%d" % options.viewers[0], "--seconds", "%g" % options.seconds, "--feedback",
-             options.feedback, "--join-rate", "%d" % options.join_rate, "--length", "%g" % options.length, "--size",
-             "%dx%d" % options.size, "--bitrate", "%d" % options.bit_rate, "--host-core", "%d" % options.host_core,
-             "--core", "%d" % options.core]
-    return words + ["--no-offer"] * options.no_offer + (["--recording", options.recording] if options.recording else [])
+             options.feedback, "--join-rate", "%d" % options.join_rate, "--recording", options.recording, "--host-core",
+             "%d" % options.host_core, "--core", "%d" % options.core]
+    return words + ["--no-offer"] * options.no_offer
 
 
 def _media(out):
