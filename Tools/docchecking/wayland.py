@@ -26,18 +26,18 @@ def share(stage, command, limit):
     is_new = _is_new(command)
     given = re.search(r"--size (\d+)x(\d+)", command.text)
     size = (int(given[1]), int(given[2])) if given else (1920, 1080) if is_new else SIZE
-    with _started(stage, command) as (one, environment):
+    with _started(stage, command) as (one, environment, window):
         shared = Screenrelay(one)
         seconds = FFmpeg(stage, ["-i", shared.rtsp]).first("video", one.begun + limit) - one.begun
         # There is no monitor for the window before that.
-        window = _show_red(stage, environment) if is_new else None
+        if is_new:
+            window = _show_red(stage, environment)
 
         def is_shown():
             if _is_red(stage, shared.link, size):
                 return True
-            # On a busy machine, mutter may leave out the last picture of a new monitor until something is painted.
-            if window:
-                window.tell(RED)
+            # On a busy machine, mutter may leave out the last picture until something is painted.
+            window.tell(RED)
             return False
 
         wait_until(is_shown, limit, "the red window")
@@ -47,21 +47,20 @@ def share(stage, command, limit):
 def capture(stage, command, limit):
     """A capture of a desktop of its own, seen through the host that its link leads to."""
     url = track(stage, command)
-    with _started(stage, command) as (one, _):
+    with _started(stage, command) as (one, *_):
         return watch(stage, url, one.begun, limit), "mutter"
 
 
 @contextlib.contextmanager
 def _started(stage, command):
     """The command, started on a desktop of its own, which has a red window unless the command adds the only monitor;
-    and the desktop's environment. All that was started there ends with the desktop."""
+    the desktop's environment; and the window. All that was started there ends with the desktop."""
     count, is_new = len(stage.running), _is_new(command)
     with WaylandDesktop(SIZE, stage.folder, NEW if is_new else ()) as desktop:
         environment = _environment(stage, desktop)
         try:
-            if not is_new:
-                _show_red(stage, environment)
-            yield stage.start(words_here(stage, command.text), environment), environment
+            window = None if is_new else _show_red(stage, environment)
+            yield stage.start(words_here(stage, command.text), environment), environment, window
         finally:
             stage.end_since(count)
 
