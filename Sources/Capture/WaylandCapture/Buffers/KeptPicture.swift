@@ -87,8 +87,7 @@ final class KeptPicture {
         return newest != nil
     }
 
-    /// A smaller share of the picture is copied at once. It takes less than a millisecond, and the compositor has its
-    /// buffer back.
+    /// A change of less than the picture divided by this is copied at once, so that the compositor has its buffer back.
     private static let smallShare = 4
 
     /// Copies what has changed, if that is still to be done. The other memory isn't needed any more.

@@ -22,23 +22,22 @@ protocol TrackViewer {
 /// The tracks of a source that a session's peer watches. Belongs to the media thread.
 final class WatchedTracks: TrackViewer {
     private let owner = ThreadOwner()
-    // What each frame needs comes first, so that it is in few lines of the processor's cache.
+    private let tracks: [(track: WatchedTrack, feed: TrackFeed)]
     /// One for each track of pictures; empty until the keys are established, because a sender needs far more memory
     /// than an unanswered offer should cost.
     // Not checked at run time for overlapping accesses, which would take 3 % of the time of a thread with many viewers.
     @exclusivity(unchecked) private var senders: [TrackSender] = []
+    /// The sender of the sound; nil until the keys are established, and for good if the session has no sound.
+    @exclusivity(unchecked) private var sound: AudioSender?
+    @exclusivity(unchecked) private var path = PathControl(hasTransportFeedback: false, now: .zero)
+    private var hasToldFault = false
+    /// Whether the last datagram of RTCP had only feedback about what has arrived, and nothing waits for it.
+    private(set) var onlyHeard = false
+    /// Whether there is something for the log: see ``takeNews()``.
+    private(set) var hasNews = false
     private var onPointerChange: ((PointerChange) -> Void)?
     /// How long the peer wants its pictures held back; nil leaves that to the peer.
     var requestedPlayoutDelay: Interval?
-    /// Whether there is something for the log: see ``takeNews()``.
-    private(set) var hasNews = false
-    /// Whether the last datagram of RTCP had only feedback about what has arrived, and nothing waits for it.
-    private(set) var onlyHeard = false
-    private var hasToldFault = false
-    @exclusivity(unchecked) private var path = PathControl(hasTransportFeedback: false, now: .zero)
-    /// The sender of the sound; nil until the keys are established, and for good if the session has no sound.
-    @exclusivity(unchecked) private var sound: AudioSender?
-    private let tracks: [(track: WatchedTrack, feed: TrackFeed)]
 
     /// The tracks, each read from the feed that `feed` returns for its hub. The session counts there until ``leave()``.
     init(_ tracks: [WatchedTrack], feed: (TrackHub) -> TrackFeed) {
