@@ -82,6 +82,26 @@ extension EndToEnd {
             try capture.wait(for: Self.blue, at: 320, 240, "the next colour")
         }
 
+        @Test("shows viewers who come back what was painted last, even if a picture was on its way as the others left")
+        func leftWhilePainting() throws {
+            // The more pixels, the longer a picture is on its way.
+            let desktop = try WaylandDesktop(size: PictureSize(width: 1920, height: 1080))
+            let window = try WaylandWindow(on: desktop, "0000ff")
+            let capture = try LinkedCapture(source: [], prefix: desktop.prefix())
+            try capture.wait(for: Self.blue, at: 320, 240, "the window")
+            for round in 0..<Int64(12) {
+                try window.paint("00ff00")
+                try capture.read(for: .milliseconds(2 * round))
+                try capture.send(.unwatched)
+                let isRed = round.isMultiple(of: 2)
+                try window.paint(isRed ? "ff0000" : "0000ff")
+                try capture.read(for: .milliseconds(200))
+                try capture.send(.watched)
+                try capture.wait(for: isRed ? Self.red : Self.blue, at: 320, 240, "the colour of round \(round)")
+            }
+            #expect(!capture.program.log.contains("the desktop sends no new picture"))
+        }
+
         @Test("is shared upright from a monitor that the compositor rotates")
         func rotated() throws {
             try desktop.tell("monitor 1 1")

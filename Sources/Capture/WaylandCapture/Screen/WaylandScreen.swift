@@ -41,8 +41,8 @@ public final class WaylandScreen: ScreenSource {
     var toldPosition: PointerPosition?
     var toldShape: Int?
     var lastPointerLook = MonotonicTime.zero
-    /// When to go on with the last picture, if no new one arrives until then; nil if it isn't outdated.
-    var outdatedUntil: MonotonicTime?
+    /// When to ask for a picture that is missing; nil if none is, or if it isn't known yet.
+    var resumption: Resumption?
     private var drawn = DrawnPointer()
     private var pace = ComparisonPace()
     // Kept so that a picture needs no allocation.
@@ -52,8 +52,6 @@ public final class WaylandScreen: ScreenSource {
 
     /// The session manager may not know the node yet when a stream asks for it, and then never connects the two.
     private static let attempts = 3
-    /// How long to wait for a picture when pictures are needed again.
-    private static let resumeTimeout = Interval.seconds(2)
     /// How long to wait after a stream that failed at once.
     private static let pause = Interval.milliseconds(300)
 
@@ -156,7 +154,7 @@ public final class WaylandScreen: ScreenSource {
         if endOfSession != nil { connection.iterate() }
         if let failure = stream.failure { return try end(reason(for: failure)) }
         if let endOfSession { return try end(endOfSession) }
-        endOutdated(now)
+        askForMissing(now)
         guard let picture = stream.newest, picture.size != size else { return false }
         do throws(CastError) {
             kept = try Self.memory(picture.size)
@@ -170,19 +168,32 @@ public final class WaylandScreen: ScreenSource {
 
     // MARK: - Need
 
-    public var isOutdated: Bool { outdatedUntil != nil }
+    public var isOutdated: Bool { stream.isPictureMissing }
 
     public func setNeeded(_ isNeeded: Bool) {
         owner.check()
         settle()
         stream.setActive(isNeeded)
-        outdatedUntil = isNeeded ? MonotonicTime.now() + Self.resumeTimeout : nil
+        if !isNeeded { stream.isPictureMissing = false }
+        resumption = nil
     }
 
-    private func endOutdated(_ now: MonotonicTime) {
-        guard let end = outdatedUntil, stream.newest != nil || end <= now else { return }
-        if stream.newest == nil { onWarning("the desktop sends no new picture, so its last one is shown") }
-        outdatedUntil = nil
+    /// Asks for a picture that is missing, again and again until it has arrived or the compositor has had enough time.
+    private func askForMissing(_ now: MonotonicTime) {
+        guard stream.isPictureMissing else {
+            resumption = nil
+            return
+        }
+        var current = resumption ?? Resumption(at: now)
+        switch current.step(now) {
+        case .wait: break
+        case .stop: stream.setActive(false)
+        case .goOn: stream.setActive(true)
+        case .giveUp:
+            onWarning("the desktop sends no new picture, so its last one is shown")
+            stream.isPictureMissing = false
+        }
+        resumption = stream.isPictureMissing ? current : nil
     }
 
     // MARK: - Pictures

@@ -18,6 +18,9 @@ final class CastStream {
     var putOffUntil: MonotonicTime?
     /// When the oldest picture was painted that was neither taken nor put off; if there is none, the newest picture.
     var paintedAt: MonotonicTime?
+    /// Whether the sender has a newer picture than the last one that has arrived: because it was lost, or because none
+    /// has arrived since the sender was to go on.
+    var isPictureMissing = false
     /// The visible part of the last picture, in pixels of the upright one.
     private(set) var visible = PixelRectangle.nothing
     /// What was wrong with the last picture that couldn't be used.
@@ -47,6 +50,7 @@ final class CastStream {
     /// The format that was agreed on; nil until then, and while it changes.
     private(set) var format: CastFormat?
     private var memories: [UnsafeMutablePointer<pw_buffer>: Result<BufferMemory, BufferFault>] = [:]
+    private var order = BufferOrder<UnsafeMutablePointer<pw_buffer>>()
     var damage = PendingDamage()
     private var faults = 0
 
@@ -108,6 +112,7 @@ final class CastStream {
         if !isActive { for memory in memories.values { try? memory.get().release() } }
         // What changes in the meantime isn't told.
         damage.addAll()
+        if isActive { isPictureMissing = true }
         let code = pw_stream_set_active(stream, isActive)
         if code < 0 { failure = failure ?? .stream(Self.text(of: code)) }
     }
@@ -125,7 +130,9 @@ final class CastStream {
     }
 
     func giveBack(_ buffer: UnsafeMutablePointer<pw_buffer>) {
-        if let stream { pw_stream_queue_buffer(stream, buffer) }
+        guard let stream else { return }
+        pw_stream_queue_buffer(stream, buffer)
+        order.add(buffer)
     }
 
     func report(_ fault: BufferFault) {
@@ -183,6 +190,7 @@ final class CastStream {
 
     private func bufferAdded(_ buffer: UnsafeMutablePointer<pw_buffer>?) {
         guard let buffer else { return }
+        order.add(buffer)
         do throws(BufferFault) {
             memories[buffer] = try .success(Self.memory(of: buffer))
         } catch {
@@ -198,6 +206,7 @@ final class CastStream {
             paintedAt = nil
         }
         memories[buffer] = nil
+        order.remove(buffer)
     }
 
     // MARK: - Pictures
@@ -205,6 +214,11 @@ final class CastStream {
     private func process() {
         guard let stream else { return }
         while let buffer = pw_stream_dequeue_buffer(stream) {
+            if order.arrive(buffer), isActive {
+                // Nobody tells what it would have changed.
+                damage.addAll()
+                isPictureMissing = true
+            }
             guard isActive else {
                 giveBack(buffer)
                 continue
@@ -213,6 +227,7 @@ final class CastStream {
                 if let picture = try picture(in: buffer) {
                     if let newest { giveBack(newest.buffer) }
                     newest = picture
+                    isPictureMissing = false
                     continue
                 }
             } catch {

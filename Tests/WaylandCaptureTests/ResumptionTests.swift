@@ -1,0 +1,31 @@
+import Clocks
+import MediaTypes
+import Testing
+
+@testable import WaylandCapture
+
+@Suite("Asking a compositor for a picture again")
+struct ResumptionTests {
+    @Test("gives a slow one more time with each attempt, and ends with one that was asked to go on")
+    func steps() {
+        let start = MonotonicTime.zero + .seconds(1)
+        var resumption = Resumption(at: start)
+        var steps: [String] = []
+        var now = start
+        loop: while true {
+            switch resumption.step(now) {
+            case .wait: now = resumption.nextStep
+            case .stop: steps.append("stop \((now - start).milliseconds)")
+            case .goOn: steps.append("go on \((now - start).milliseconds)")
+            case .giveUp:
+                steps.append("give up \((now - start).milliseconds)")
+                break loop
+            }
+        }
+        #expect(
+            steps == [
+                "stop 150", "go on 200", "stop 500", "go on 550", "stop 1150", "go on 1200", "stop 2400", "go on 2450",
+                "give up 3000",
+            ])
+    }
+}
