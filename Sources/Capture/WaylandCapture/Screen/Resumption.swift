@@ -1,18 +1,19 @@
 import Clocks
 import MediaTypes
 
-/// When to ask a compositor for a picture again, after pictures are needed again and until one arrives.
+/// When to ask a compositor for a picture again, because none has arrived since pictures are needed again, or because
+/// the last one was lost.
 ///
-/// PipeWire 0.3.65 loses a picture that was on its way as pictures were no longer needed, and then also the first ones
-/// after that. A compositor paints each only once, so that it has to be asked for another. It is asked to stop before,
-/// and to go on a little later. A slow one is given more time with each attempt.
+/// PipeWire 0.3.65 loses a picture that is on its way as the receiver pauses, and then also the first ones after that. A
+/// compositor sends a picture only when something has changed, or when the receiver goes on. So it pauses, and goes on a
+/// little later. A slow compositor is given more time with each attempt.
 struct Resumption {
     /// What to do next.
     enum Step {
         /// Nothing before ``nextStep``.
         case wait
-        /// The compositor is to stop, or to go on.
-        case stop, goOn
+        /// The receiver is to pause, or to go on.
+        case pause, goOn
         /// The compositor has had enough time.
         case giveUp
     }
@@ -21,14 +22,14 @@ struct Resumption {
     private(set) var nextStep: MonotonicTime
     private let end: MonotonicTime
     private var patience = firstPatience
-    private var hasStopped = false
+    private var isPaused = false
 
     private static let firstPatience = Interval.milliseconds(150)
-    /// How long the compositor is stopped.
-    private static let pause = Interval.milliseconds(50)
+    /// How long the receiver pauses.
+    private static let pauseTime = Interval.milliseconds(50)
     private static let timeout = Interval.seconds(3)
 
-    /// Begins at `now`, when the compositor was asked to go on.
+    /// Begins at `now`, when a picture is missing.
     init(at now: MonotonicTime) {
         nextStep = now + Self.firstPatience
         end = now + Self.timeout
@@ -37,15 +38,15 @@ struct Resumption {
     /// Returns what is to be done at `now`, and counts it as done.
     mutating func step(_ now: MonotonicTime) -> Step {
         guard nextStep <= now else { return .wait }
-        if hasStopped {
-            hasStopped = false
+        if isPaused {
+            isPaused = false
             patience = patience + patience
             nextStep = min(end, now + patience)
             return .goOn
         }
         if end <= now { return .giveUp }
-        hasStopped = true
-        nextStep = now + Self.pause
-        return .stop
+        isPaused = true
+        nextStep = now + Self.pauseTime
+        return .pause
     }
 }

@@ -24,6 +24,7 @@ public final class WaylandScreen: ScreenSource {
     public let reportsDamage = true
     public let showsAllChanges = true
     public private(set) var needsFullGrab = true
+    public private(set) var isOutdated = false
     public var drawsPointer: Bool
     public var fileDescriptor: Int32 { connection.fileDescriptor }
     public var description: String { "\(target) of \(size), pictures by PipeWire" }
@@ -41,7 +42,7 @@ public final class WaylandScreen: ScreenSource {
     var toldPosition: PointerPosition?
     var toldShape: Int?
     var lastPointerLook = MonotonicTime.zero
-    /// When to ask for a picture that is missing; nil if none is, or if it isn't known yet.
+    /// When to ask for a picture that is missing; nil if none is.
     var resumption: Resumption?
     private var drawn = DrawnPointer()
     private var pace = ComparisonPace()
@@ -168,29 +169,30 @@ public final class WaylandScreen: ScreenSource {
 
     // MARK: - Need
 
-    public var isOutdated: Bool { stream.isPictureMissing }
-
     public func setNeeded(_ isNeeded: Bool) {
         owner.check()
         settle()
         stream.setActive(isNeeded)
-        if !isNeeded { stream.isPictureMissing = false }
-        resumption = nil
+        isOutdated = stream.isPictureMissing
+        resumption = isOutdated ? Resumption(at: .now()) : nil
     }
 
     /// Asks for a picture that is missing, again and again until it has arrived or the compositor has had enough time.
     private func askForMissing(_ now: MonotonicTime) {
         guard stream.isPictureMissing else {
+            if resumption != nil, stream.isPaused { stream.setPaused(false) }
+            isOutdated = false
             resumption = nil
             return
         }
         var current = resumption ?? Resumption(at: now)
         switch current.step(now) {
         case .wait: break
-        case .stop: stream.setActive(false)
-        case .goOn: stream.setActive(true)
+        case .pause: stream.setPaused(true)
+        case .goOn: stream.setPaused(false)
         case .giveUp:
-            onWarning("the desktop sends no new picture, so its last one is shown")
+            if isOutdated { onWarning("the desktop sends no new picture, so its last one is shown") }
+            isOutdated = false
             stream.isPictureMissing = false
         }
         resumption = stream.isPictureMissing ? current : nil

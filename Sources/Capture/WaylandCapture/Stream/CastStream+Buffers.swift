@@ -30,6 +30,15 @@ extension CastStream {
         }
     }
 
+    /// Whether a buffer has a picture, and not only the pointer. That one has no content in mutter, and content that
+    /// isn't valid in KWin.
+    static func hasPicture(_ buffer: UnsafeMutablePointer<pw_buffer>) -> Bool {
+        guard let content = buffer.pointee.buffer, content.pointee.n_datas > 0,
+            let chunk = content.pointee.datas?.pointee.chunk?.pointee
+        else { return false }
+        return chunk.size > 0 && UInt32(bitPattern: chunk.flags) & shim_chunk_corrupted == 0
+    }
+
     /// When a picture was painted; now if its header doesn't tell.
     static func painted(_ header: BufferMetadata.Header?) -> MonotonicTime {
         let now = MonotonicTime.now()

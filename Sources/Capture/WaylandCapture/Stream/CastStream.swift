@@ -18,8 +18,8 @@ final class CastStream {
     var putOffUntil: MonotonicTime?
     /// When the oldest picture was painted that was neither taken nor put off; if there is none, the newest picture.
     var paintedAt: MonotonicTime?
-    /// Whether the sender has a newer picture than the last one that has arrived: because it was lost, or because none
-    /// has arrived since the sender was to go on.
+    /// Whether the last picture that has arrived may be an old one: because a later one was lost, or because none has
+    /// arrived since the sender was to send them again.
     var isPictureMissing = false
     /// The visible part of the last picture, in pixels of the upright one.
     private(set) var visible = PixelRectangle.nothing
@@ -100,9 +100,10 @@ final class CastStream {
     /// Whether the sender sends pictures; true at first.
     private(set) var isActive = true
 
-    /// Has the sender stop or go on. What still arrives once it is to stop goes back unused, because it will be old.
+    /// Has the sender send pictures or not. What still arrives once it is to send none goes back unused, because it will
+    /// be old.
     func setActive(_ isActive: Bool) {
-        guard let stream, isActive != self.isActive else { return }
+        guard stream != nil, isActive != self.isActive else { return }
         self.isActive = isActive
         if let picture = newest {
             newest = nil
@@ -112,8 +113,18 @@ final class CastStream {
         if !isActive { for memory in memories.values { try? memory.get().release() } }
         // What changes in the meantime isn't told.
         damage.addAll()
-        if isActive { isPictureMissing = true }
-        let code = pw_stream_set_active(stream, isActive)
+        isPictureMissing = isActive
+        setPaused(!isActive)
+    }
+
+    /// Whether the sender was told to pause.
+    private(set) var isPaused = false
+
+    /// Has the sender pause or go on. What arrives nevertheless is used.
+    func setPaused(_ isPaused: Bool) {
+        guard let stream else { return }
+        self.isPaused = isPaused
+        let code = pw_stream_set_active(stream, !isPaused)
         if code < 0 { failure = failure ?? .stream(Self.text(of: code)) }
     }
 
@@ -130,9 +141,7 @@ final class CastStream {
     }
 
     func giveBack(_ buffer: UnsafeMutablePointer<pw_buffer>) {
-        guard let stream else { return }
-        pw_stream_queue_buffer(stream, buffer)
-        order.add(buffer)
+        if let stream { pw_stream_queue_buffer(stream, buffer) }
     }
 
     func report(_ fault: BufferFault) {
@@ -214,11 +223,7 @@ final class CastStream {
     private func process() {
         guard let stream else { return }
         while let buffer = pw_stream_dequeue_buffer(stream) {
-            if order.arrive(buffer), isActive {
-                // Nobody tells what it would have changed.
-                damage.addAll()
-                isPictureMissing = true
-            }
+            for skipped in order.arrive(buffer) where isActive && Self.hasPicture(skipped) { losePicture() }
             guard isActive else {
                 giveBack(buffer)
                 continue
@@ -248,12 +253,10 @@ final class CastStream {
         }
         let header = BufferMetadata.header(Self.metadata(SPA_META_Header, of: content))
         if let header, header.flags & shim_header_corrupted != 0 {
-            // A picture is lost, and its damage with it.
-            damage.addAll()
+            losePicture()
             return nil
         }
-        // A buffer that brings only the pointer has no content in mutter, and content that isn't valid in KWin.
-        if chunk.size == 0 || UInt32(bitPattern: chunk.flags) & shim_chunk_corrupted != 0 { return nil }
+        if !Self.hasPicture(buffer) { return nil }
         let transform = try PictureTransform(
             BufferMetadata.transform(Self.metadata(SPA_META_VideoTransform, of: content)))
         let memory: BufferMemory
@@ -274,6 +277,12 @@ final class CastStream {
         if putOffUntil != nil { paintedAt = nil }
         paintedAt = paintedAt ?? Self.painted(header)
         return ReceivedPicture(buffer: buffer, memory: memory, order: format.order, layout: layout)
+    }
+
+    /// Notes that a picture is lost, and its damage with it.
+    private func losePicture() {
+        damage.addAll()
+        isPictureMissing = true
     }
 
     private func followPointer(_ bytes: UnsafeRawBufferPointer) {
