@@ -161,7 +161,7 @@ final class Rig {
 
     private func updateFeeds() {
         for track in tracks where track.feed.update(now: now) {
-            for peer in peers where peer.session.isConnected { peer.advance(now: now) }
+            for peer in peers where peer.session.isConnected { peer.advanceMedia(now: now) }
         }
     }
 }

@@ -68,9 +68,21 @@ final class RigPeer {
         if session.end == nil, session.deadline <= now { advance(now: now) }
     }
 
-    func advance(now: MonotonicTime) {
+    /// What the media thread does when the session's deadline has come.
+    private func advance(now: MonotonicTime) {
         link.now = now
         session.advance(now: now)
+        checkDeadline(now: now)
+    }
+
+    /// What the media thread does with a new frame.
+    func advanceMedia(now: MonotonicTime) {
+        link.now = now
+        session.advanceMedia(now: now)
+        checkDeadline(now: now)
+    }
+
+    private func checkDeadline(now: MonotonicTime) {
         #expect(session.end != nil || session.deadline > now, "a deadline that has passed would spin")
     }
 
