@@ -32,7 +32,8 @@ private final class ReportingViewer {
             arrivals.note(number, of: packet.rtp.header.ssrc, now: packet.time)
         }
         notedCount = peer.viewer.packets.count
-        return .transportFeedback(try #require(arrivals.report(now: .distantFuture)))
+        let report = arrivals.report(now: .distantFuture)
+        return .transportFeedback(try #require(report))
     }
 
     /// Sends feedback and nothing else; it has just arrived then.
