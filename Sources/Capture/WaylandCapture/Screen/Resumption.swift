@@ -4,9 +4,9 @@ import MediaTypes
 /// When to ask a compositor for a picture again, because none has arrived since pictures are needed again, or because
 /// the last one was lost.
 ///
-/// PipeWire 0.3.65 loses a picture that is on its way as the receiver pauses, and then also the first ones after that. A
-/// compositor sends a picture only when something has changed, or when the receiver goes on. So it pauses, and goes on a
-/// little later. A slow compositor is given more time with each attempt.
+/// PipeWire 0.3.65 loses a picture that is on its way as the receiver pauses, and then also the first ones after that.
+/// A compositor sends a picture only when something has changed, or when the receiver goes on. So it pauses, and goes
+/// on a little later. A slow compositor is given more time with each attempt.
 struct Resumption {
     /// What to do next.
     enum Step {

@@ -100,8 +100,8 @@ final class CastStream {
     /// Whether the sender sends pictures; true at first.
     private(set) var isActive = true
 
-    /// Has the sender send pictures or not. What still arrives once it is to send none goes back unused, because it will
-    /// be old.
+    /// Has the sender send pictures or not. What still arrives once it is to send none goes back unused, because it
+    /// will be old.
     func setActive(_ isActive: Bool) {
         guard stream != nil, isActive != self.isActive else { return }
         self.isActive = isActive

@@ -52,9 +52,6 @@ extension TrackSender {
         }
     }
 
-    /// Whether something is due as soon as the path carries more: pictures that wait, or the source layer.
-    var waitsForPath: Bool { isBehind || layerSelector.layer == .low }
-
     /// Adds the counts of what was sent to `statistics`.
     func count(in statistics: inout PeerStatistics) {
         statistics.framesSent += framesSent

@@ -149,8 +149,9 @@ final class WatchedTracks: TrackViewer {
         }
         if onlyHeard {
             makePlan(now: now)
+            // More may be due at once for a sender whose pictures wait, or that gets less than the source sends.
             onlyHeard = !path.canPad
-            for index in senders.indices where senders[index].waitsForPath { onlyHeard = false }
+            for index in senders.indices where senders[index].isBehind { onlyHeard = false }
             return
         }
         sound?.handle(packets, along: &path, now: now, send: send)
