@@ -50,7 +50,7 @@ public protocol ScreenSource: AnyObject, CustomStringConvertible {
     /// need not send any then.
     func setNeeded(_ isNeeded: Bool)
     /// Whether the display, which sent nothing while it wasn't needed, has sent no picture since. None is taken then,
-    /// because it would show the screen as it was. Becomes false only in `readEvents`, at `nextCheck` at the latest.
+    /// because it would show the screen as it was. Becomes false only in `readEvents`, even if no picture comes.
     var isOutdated: Bool { get }
     /// Whether the display reports changes; if not, every picture is compared with the previous one.
     var reportsDamage: Bool { get }

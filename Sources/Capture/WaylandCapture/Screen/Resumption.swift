@@ -41,7 +41,8 @@ struct Resumption {
         if isPaused {
             isPaused = false
             patience = patience + patience
-            nextStep = min(end, now + patience)
+            // If the thread was busy, the compositor has its time nevertheless.
+            nextStep = max(now + Self.firstPatience, min(end, now + patience))
             return .goOn
         }
         if end <= now { return .giveUp }

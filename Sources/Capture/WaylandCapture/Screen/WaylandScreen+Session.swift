@@ -72,6 +72,7 @@ extension WaylandScreen {
         // A monitor that is still there can be shared again at once, whatever its size and place are now.
         guard monitor.isGone else { throw .screen(CastError.monitorChanged) }
         stream.close()
+        (isOutdated, resumption) = (false, nil)
         isWaiting = true
         return try awaitMonitor()
     }

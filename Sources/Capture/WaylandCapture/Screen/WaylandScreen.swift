@@ -24,7 +24,7 @@ public final class WaylandScreen: ScreenSource {
     public let reportsDamage = true
     public let showsAllChanges = true
     public private(set) var needsFullGrab = true
-    public private(set) var isOutdated = false
+    public internal(set) var isOutdated = false
     public var drawsPointer: Bool
     public var fileDescriptor: Int32 { connection.fileDescriptor }
     public var description: String { "\(target) of \(size), pictures by PipeWire" }
@@ -173,13 +173,14 @@ public final class WaylandScreen: ScreenSource {
         owner.check()
         settle()
         stream.setActive(isNeeded)
-        isOutdated = stream.isPictureMissing
+        isOutdated = isNeeded && stream.isPictureMissing
         resumption = isOutdated ? Resumption(at: .now()) : nil
     }
 
     /// Asks for a picture that is missing, again and again until it has arrived or the compositor has had enough time.
+    /// One that waits to be taken comes first.
     private func askForMissing(_ now: MonotonicTime) {
-        guard stream.isPictureMissing else {
+        guard stream.newest == nil, stream.isPictureMissing else {
             if resumption != nil, stream.isPaused { stream.setPaused(false) }
             isOutdated = false
             resumption = nil

@@ -30,13 +30,21 @@ extension CastStream {
         }
     }
 
-    /// Whether a buffer has a picture, and not only the pointer. That one has no content in mutter, and content that
-    /// isn't valid in KWin.
+    /// Whether a buffer has a picture, and not only the pointer. Without a picture, its memory is empty in mutter, and
+    /// marked as corrupted in KWin.
     static func hasPicture(_ buffer: UnsafeMutablePointer<pw_buffer>) -> Bool {
         guard let content = buffer.pointee.buffer, content.pointee.n_datas > 0,
             let chunk = content.pointee.datas?.pointee.chunk?.pointee
         else { return false }
         return chunk.size > 0 && UInt32(bitPattern: chunk.flags) & shim_chunk_corrupted == 0
+    }
+
+    /// What a buffer's memory tells of its last use, even if the buffer itself has never arrived.
+    static func contents(
+        of buffer: UnsafeMutablePointer<pw_buffer>
+    ) -> SentTimes<UnsafeMutablePointer<pw_buffer>>.Contents {
+        let header = buffer.pointee.buffer.flatMap { BufferMetadata.header(metadata(SPA_META_Header, of: $0)) }
+        return SentTimes.Contents(time: header?.time ?? 0, hasPicture: hasPicture(buffer))
     }
 
     /// When a picture was painted; now if its header doesn't tell.

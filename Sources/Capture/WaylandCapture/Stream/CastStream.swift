@@ -18,8 +18,8 @@ final class CastStream {
     var putOffUntil: MonotonicTime?
     /// When the oldest picture was painted that was neither taken nor put off; if there is none, the newest picture.
     var paintedAt: MonotonicTime?
-    /// Whether the last picture that has arrived may be an old one: because a later one was lost, or because none has
-    /// arrived since the sender was to send them again.
+    /// Whether the last picture that has arrived may be an old one, and a newer one is worth asking for: because that was
+    /// lost, or because none has arrived since the sender was to go on.
     var isPictureMissing = false
     /// The visible part of the last picture, in pixels of the upright one.
     private(set) var visible = PixelRectangle.nothing
@@ -50,7 +50,7 @@ final class CastStream {
     /// The format that was agreed on; nil until then, and while it changes.
     private(set) var format: CastFormat?
     private var memories: [UnsafeMutablePointer<pw_buffer>: Result<BufferMemory, BufferFault>] = [:]
-    private var order = BufferOrder<UnsafeMutablePointer<pw_buffer>>()
+    private var sentTimes = SentTimes<UnsafeMutablePointer<pw_buffer>>()
     var damage = PendingDamage()
     private var faults = 0
 
@@ -91,13 +91,14 @@ final class CastStream {
         nodeWatch = nil
         newest = nil
         taken = nil
+        isPictureMissing = false
         // Its memory belongs to libpipewire.
         memories = [:]
         spa_hook_remove(hook)
         pw_stream_destroy(stream)
     }
 
-    /// Whether the sender sends pictures; true at first.
+    /// Whether the sender is to send pictures; true at first.
     private(set) var isActive = true
 
     /// Has the sender send pictures or not. What still arrives once it is to send none goes back unused, because it
@@ -113,17 +114,18 @@ final class CastStream {
         if !isActive { for memory in memories.values { try? memory.get().release() } }
         // What changes in the meantime isn't told.
         damage.addAll()
-        isPictureMissing = isActive
         setPaused(!isActive)
+        isPictureMissing = isActive
     }
 
     /// Whether the sender was told to pause.
     private(set) var isPaused = false
 
-    /// Has the sender pause or go on. What arrives nevertheless is used.
+    /// Has the sender pause, or go on and send a picture. What arrives during the pause is used.
     func setPaused(_ isPaused: Bool) {
         guard let stream else { return }
         self.isPaused = isPaused
+        if !isPaused { isPictureMissing = true }
         let code = pw_stream_set_active(stream, !isPaused)
         if code < 0 { failure = failure ?? .stream(Self.text(of: code)) }
     }
@@ -199,7 +201,7 @@ final class CastStream {
 
     private func bufferAdded(_ buffer: UnsafeMutablePointer<pw_buffer>?) {
         guard let buffer else { return }
-        order.add(buffer)
+        sentTimes.add(buffer, Self.contents(of: buffer))
         do throws(BufferFault) {
             memories[buffer] = try .success(Self.memory(of: buffer))
         } catch {
@@ -213,9 +215,10 @@ final class CastStream {
         if newest?.buffer == buffer {
             newest = nil
             paintedAt = nil
+            isPictureMissing = isActive
         }
         memories[buffer] = nil
-        order.remove(buffer)
+        sentTimes.remove(buffer)
     }
 
     // MARK: - Pictures
@@ -223,7 +226,11 @@ final class CastStream {
     private func process() {
         guard let stream else { return }
         while let buffer = pw_stream_dequeue_buffer(stream) {
-            for skipped in order.arrive(buffer) where isActive && Self.hasPicture(skipped) { losePicture() }
+            if sentTimes.arrive(buffer, contents: Self.contents), isActive {
+                // What it would have changed isn't known.
+                damage.addAll()
+                isPictureMissing = true
+            }
             guard isActive else {
                 giveBack(buffer)
                 continue
@@ -253,7 +260,8 @@ final class CastStream {
         }
         let header = BufferMetadata.header(Self.metadata(SPA_META_Header, of: content))
         if let header, header.flags & shim_header_corrupted != 0 {
-            losePicture()
+            // A picture is lost, and its damage with it.
+            damage.addAll()
             return nil
         }
         if !Self.hasPicture(buffer) { return nil }
@@ -277,12 +285,6 @@ final class CastStream {
         if putOffUntil != nil { paintedAt = nil }
         paintedAt = paintedAt ?? Self.painted(header)
         return ReceivedPicture(buffer: buffer, memory: memory, order: format.order, layout: layout)
-    }
-
-    /// Notes that a picture is lost, and its damage with it.
-    private func losePicture() {
-        damage.addAll()
-        isPictureMissing = true
     }
 
     private func followPointer(_ bytes: UnsafeRawBufferPointer) {
