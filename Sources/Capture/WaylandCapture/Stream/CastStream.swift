@@ -18,8 +18,8 @@ final class CastStream {
     var putOffUntil: MonotonicTime?
     /// When the oldest picture was painted that was neither taken nor put off; if there is none, the newest picture.
     var paintedAt: MonotonicTime?
-    /// Whether the last picture that has arrived may be an old one, and a newer one is worth asking for: because that was
-    /// lost, or because none has arrived since the sender was to go on.
+    /// Whether the last picture that has arrived may be an old one, and a newer one is worth asking for: because that
+    /// was lost, or because none has arrived since the sender was to go on.
     var isPictureMissing = false
     /// The visible part of the last picture, in pixels of the upright one.
     private(set) var visible = PixelRectangle.nothing
