@@ -35,8 +35,8 @@ public final class WaylandScreen: ScreenSource {
     /// The monitor that the node shows; nil if it shows something else, or if nothing is known about it.
     let monitor: SharedMonitor?
     private let connection: PipeWireConnection
-    private let onWarning: (String) -> Void
-    private let owner = ThreadOwner()
+    let onWarning: (String) -> Void
+    let owner = ThreadOwner()
     private var kept: KeptPicture
     // What `lookAtPointer` and `takePointerShape` last returned, and when.
     var toldPosition: PointerPosition?
@@ -167,38 +167,6 @@ public final class WaylandScreen: ScreenSource {
         return true
     }
 
-    // MARK: - Need
-
-    public func setNeeded(_ isNeeded: Bool) {
-        owner.check()
-        settle()
-        stream.setActive(isNeeded)
-        isOutdated = isNeeded && stream.isPictureMissing
-        resumption = isOutdated ? Resumption(at: .now()) : nil
-    }
-
-    /// Asks for a picture that is missing, again and again until it has arrived or the compositor has had enough time.
-    /// One that waits to be taken comes first.
-    private func askForMissing(_ now: MonotonicTime) {
-        guard stream.newest == nil, stream.isPictureMissing else {
-            if resumption != nil, stream.isPaused { stream.setPaused(false) }
-            isOutdated = false
-            resumption = nil
-            return
-        }
-        var current = resumption ?? Resumption(at: now)
-        switch current.step(now) {
-        case .wait: break
-        case .pause: stream.setPaused(true)
-        case .goOn: stream.setPaused(false)
-        case .giveUp:
-            if isOutdated { onWarning("the desktop sends no new picture, so its last one is shown") }
-            isOutdated = false
-            stream.isPictureMissing = false
-        }
-        resumption = stream.isPictureMissing ? current : nil
-    }
-
     // MARK: - Pictures
 
     public var mayHaveChanged: Bool {
@@ -234,7 +202,7 @@ public final class WaylandScreen: ScreenSource {
     }
 
     /// Copies what has changed if that is still to be done, and gives the compositor its buffer back.
-    private func settle() {
+    func settle() {
         guard stream.isPictureTaken else { return }
         if stream.canReadTaken { kept.settle() } else { kept.loseNewest() }
         stream.giveTakenBack()
