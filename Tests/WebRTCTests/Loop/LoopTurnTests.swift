@@ -9,13 +9,37 @@ import Threading
 
 @Suite("A turn of the media thread")
 struct LoopTurnTests {
-    @Test("reads two datagrams for each session and 64 more, and leaves the rest to the next turn")
+    @Test("receives for some time, and for as long as the last turn took to send, and leaves the rest to the next turn")
     func datagrams() throws {
         let rig = try Rig()
-        for _ in 0..<20 { _ = try rig.addPeer() }
-        // A busy machine may deliver a datagram late; hardly five times in a row.
-        let isDone = try (1...5).contains { _ in try unreadDatagrams(of: 110, rig) == 110 - 64 - 2 * 20 }
-        #expect(isDone)
+        let check = CheckRequest(username: "nobody:peer", password: "password").bytes
+        // To handle so many checks takes longer than a turn may always receive.
+        #expect(try unread(of: check, 9000, after: .zero, rig) > 0)
+        #expect(try unread(of: check, 9000, after: .seconds(60), rig) == 0)
+    }
+
+    @Test("sends to each session at the time by then, not at that of the turn's beginning")
+    func sendTimes() throws {
+        let rig = try Rig()
+        let (loop, _) = try firstLoop(rig)
+        for _ in 0..<3 {
+            let peer = try rig.join()
+            loop.sessions.add(peer.session, now: rig.now) { _ in }
+            loop.enlist(peer.session)
+        }
+        rig.publish { Pictures.idr(captured: $0) }
+        rig.run(for: .seconds(1))
+        rig.hub.publish(Pictures.delta(500, seed: 1, captured: rig.now), epoch: 1, arrival: rig.now)
+        #expect(rig.feed.update(now: rig.now))
+        let before = rig.feed.record.times
+        var now = rig.now
+        loop.sendFrames(of: [rig.feed]) {
+            // As if each session took 100 ms.
+            defer { now = now + .milliseconds(100) }
+            return now
+        }
+        #expect(rig.feed.record.times.count == before.count + 3)
+        #expect(rig.feed.record.times.sum - before.sum == .milliseconds(300))
     }
 
     @Test("handles what the first thread has passed on for some time, and leaves the rest to the next turn")
@@ -28,10 +52,10 @@ struct LoopTurnTests {
         for _ in 0..<500 { received.append(check[...], along: NetworkPath(peer: peer, local: peer)) }
         // To read 100,000 checks takes longer than a turn may.
         loop.arrivals = [MediaCommand](repeating: .datagrams(received), count: 200)
-        loop.handleArrivals(now: rig.now)
+        loop.handleArrivals()
         let left = loop.arrivals.count
         #expect((1..<200).contains(left))
-        loop.handleArrivals(now: rig.now)
+        loop.handleArrivals()
         #expect(loop.arrivals.count < left)
     }
 
@@ -61,8 +85,8 @@ struct LoopTurnTests {
             lines: LogRateLimiter(.silent))
     }
 
-    /// How many of so many datagrams a loop with the sessions of `rig` leaves in its socket.
-    private func unreadDatagrams(of count: Int, _ rig: Rig) throws -> Int {
+    /// The only loop of a group, which doesn't run, and its address.
+    private func firstLoop(_ rig: Rig) throws -> (loop: MediaLoop, address: TransportAddress) {
         let configuration = MediaServerConfiguration(bind: TransportAddress(ipv4: 127, 0, 0, 1, port: 0))
         let sockets = try MediaSockets(configuration, log: .silent)
         let address = sockets.address
@@ -70,11 +94,17 @@ struct LoopTurnTests {
         let loop = MediaLoop(
             LoopGroup.first, of: group, sockets: sockets, context: rig.context, stunServers: [],
             sharedAddresses: SharedAddresses(), lines: LogRateLimiter(.silent))
-        for peer in rig.peers { loop.sessions.add(peer.session, now: rig.now) { _ in } }
+        return (loop, address)
+    }
+
+    /// How many of `count` datagrams the first loop leaves in its socket, if the last turn took `time` to send.
+    private func unread(of datagram: [UInt8], _ count: Int, after time: Interval, _ rig: Rig) throws -> Int {
+        let (loop, address) = try firstLoop(rig)
+        loop.sendingTime = time
         let stranger = try DatagramSocket(to: address)
-        for _ in 0..<count { stranger.send([0xFF]) }
-        loop.receive(now: rig.now)
-        var buffer = [UInt8](repeating: 0, count: 16)
+        for _ in 0..<count { stranger.send(datagram) }
+        loop.receive()
+        var buffer = [UInt8](repeating: 0, count: 256)
         var unread = 0
         while loop.socket.udp.receive(into: &buffer) != nil { unread += 1 }
         return unread

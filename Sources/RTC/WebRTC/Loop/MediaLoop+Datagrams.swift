@@ -5,22 +5,23 @@ import Threading
 
 /// What peers send, over the UDP socket and over TCP connections.
 extension MediaLoop {
-    /// The maximum number of datagrams received in a row before pictures are handled again, beside those of sessions.
-    private static let datagramsAtOnce = 64
-    /// How many more for each session. A browser reports up to 20 times per second, so that two datagrams have come
-    /// from each while the thread sent pictures for 100 ms. Fewer would leave more in the socket with each picture,
-    /// until it has no room for the answers that keep the sessions.
-    private static let datagramsPerSession = 2
-    /// How long they may take, together: a handshake takes a thousand times as long as a report.
-    private static let receivingTime = Interval.milliseconds(20)
+    /// How long a turn may always receive. A handshake takes a thousand times as long as a report.
+    private static let leastReceivingTime = Interval.milliseconds(20)
+    /// The clock is read once for so many datagrams.
+    private static let datagramsPerLook = 16
 
-    /// Receives what has come for all loops, up to a number and a time that leave pictures their turn.
-    func receive(now: MonotonicTime) {
-        let others = group.loops.indices.reduce(0) { $1 == index ? $0 : $0 + group.loops[$1].sessionCount }
+    /// How long this turn may receive, which leaves pictures their turn: as long as the last one took for all else. While
+    /// that goes on, datagrams come, and if fewer were read, the socket would soon have no room for the checks that keep
+    /// sessions.
+    private var receivingTime: Interval { max(Self.leastReceivingTime, sendingTime) }
+
+    /// Receives what has come for all loops, for about ``receivingTime`` at most.
+    func receive() {
+        let limit = receivingTime
         let begin = MonotonicTime.now()
-        for number in 1...(Self.datagramsAtOnce + Self.datagramsPerSession * (sessions.all.count + others)) {
-            if number % 16 == 0, MonotonicTime.now() - begin > Self.receivingTime { break }
-            guard let received = socket.udp.receive(into: &buffer) else { break }
+        var now = begin
+        var count = 0
+        while let received = socket.udp.receive(into: &buffer) {
             let datagram = buffer[..<received.count]
             let kind = DatagramKind(of: datagram)
             if kind != .stun, kind != .other, let loop = group.addresses?[received.path.peer], loop != index {
@@ -28,6 +29,10 @@ extension MediaLoop {
             } else {
                 handle(datagram, kind: kind, along: received.path, now: now)
             }
+            count += 1
+            guard count.isMultiple(of: Self.datagramsPerLook) else { continue }
+            now = .now()
+            if now - begin > limit { break }
         }
         for loop in passed.indices where passed[loop].count > 0 {
             group.loops[loop].post(passed[loop])
@@ -35,13 +40,15 @@ extension MediaLoop {
         }
     }
 
-    /// Handles what the first loop has passed on, in order, for a time that leaves pictures their turn. The rest stays
-    /// for the next turn.
-    func handleArrivals(now: MonotonicTime) {
+    /// Handles what the first loop has passed on, in order, for about ``receivingTime`` at most. The rest stays for the
+    /// next turn.
+    func handleArrivals() {
+        let limit = receivingTime
         let begin = MonotonicTime.now()
         var handled = 0
         for arrival in arrivals {
-            if handled > 0, MonotonicTime.now() - begin > Self.receivingTime { break }
+            let now = MonotonicTime.now()
+            if handled > 0, now - begin > limit { break }
             handled += 1
             switch arrival {
             case .datagrams(let received):

@@ -1,3 +1,4 @@
+import Clocks
 import MediaSessions
 import MediaTypes
 import Threading
@@ -30,7 +31,7 @@ extension MediaLoop {
 
     // MARK: Pictures
 
-    /// Reads the tracks' new frames. Returns the feeds that have some, for ``sendFrames(of:now:)``.
+    /// Reads the tracks' new frames. Returns the feeds that have some, for ``sendFrames(of:clock:)``.
     func updateFeeds(now: MonotonicTime) -> [TrackFeed] {
         owner.check()
         var fed: [TrackFeed] = []
@@ -43,14 +44,15 @@ extension MediaLoop {
         return fed
     }
 
-    /// Sends the new frames of `feeds` to all who watch them.
-    func sendFrames(of feeds: [TrackFeed], now: MonotonicTime) {
+    /// Sends the new frames of `feeds` to all who watch them, to each at the time by then: congestion control would
+    /// take the time that passes since the turn began for a queue on the path.
+    func sendFrames(of feeds: [TrackFeed], clock: () -> MonotonicTime = { .now() }) {
         for feed in feeds {
             for session in feed.sessions where session.isConnected {
-                session.advanceMedia(now: now)
+                session.advanceMedia(now: clock())
                 note(session)
             }
-            for id in frameViewers(at: feed) { withFrameViewer(id) { $0.advance(now: now) } }
+            for id in frameViewers(at: feed) { withFrameViewer(id) { $0.advance(now: clock()) } }
         }
     }
 

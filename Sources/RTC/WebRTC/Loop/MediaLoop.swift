@@ -59,6 +59,8 @@ final class MediaLoop {
     @exclusivity(unchecked) var segmentation: Segmentation
     /// The datagrams that the socket had no room for.
     @exclusivity(unchecked) var waiting = WaitingDatagrams()
+    /// How long the last turn went on after it had received.
+    var sendingTime = Interval.zero
     /// What was received for each loop in this turn.
     var passed: [ReceivedDatagrams]
     /// What the first loop has passed on to this one, in order. It is handled when this loop would receive.
@@ -100,7 +102,7 @@ final class MediaLoop {
     func run() {
         while !isStopped {
             wait()
-            let now = MonotonicTime.now()
+            var now = MonotonicTime.now()
             load.lag.turnBegan(at: now)
             perform(inbox.take(), now: now)
             if !waiting.isEmpty { sendWaiting(now: now) }
@@ -109,10 +111,13 @@ final class MediaLoop {
             // delay the answers and reports that have come already.
             let fed = updateFeeds(now: now)
             let hasArrivals = !arrivals.isEmpty
-            if hasArrivals { handleArrivals(now: now) }
-            if isFirst, entries[0].isReady { receive(now: now) }
-            if entries[2].isReady { serveStreams(now: now) }
-            sendFrames(of: fed, now: now)
+            if hasArrivals { handleArrivals() }
+            if isFirst, entries[0].isReady { receive() }
+            if entries[2].isReady { serveStreams(now: .now()) }
+            let receivedAt = MonotonicTime.now()
+            sendFrames(of: fed)
+            // A session that was just sent something must not see an earlier time.
+            now = .now()
             if now >= streams.deadline { closeExpiredStreams(now: now) }
             if now >= chromaDeadline { pollChroma(now: now) }
             if now >= sessions.deadline { advanceDue(now: now) }
@@ -122,6 +127,7 @@ final class MediaLoop {
             let mayHaveHeard = entries[0].isReady || entries[2].isReady || hasArrivals || !frameViewers.isEmpty
             if isRateDecisionDue(now, mayHaveHeard: mayHaveHeard) { adaptRates(now: now) }
             lines.reportWithheld(now: now)
+            sendingTime = .now() - receivedAt
         }
         for session in sessions.all { session.close(now: MonotonicTime.now()) }
         sendBatch()
@@ -177,6 +183,8 @@ final class MediaLoop {
     /// Advances the sessions that are due, and removes those that have ended.
     private func advanceDue(now: MonotonicTime) {
         for session in sessions.takeDue(now: now) {
+            // As for ``sendFrames(of:clock:)``.
+            let now = MonotonicTime.now()
             if session.end == nil {
                 if sessions.areAllAddressesTaken(session, now: now) {
                     session.close(now: now, reason: Self.addressesTaken)
