@@ -9,13 +9,24 @@ import Threading
 
 @Suite("A turn of the media thread")
 struct LoopTurnTests {
-    @Test("receives for some time, and for as long as the last turn took to send, and leaves the rest to the next turn")
-    func datagrams() throws {
-        let rig = try Rig()
-        let check = CheckRequest(username: "nobody:peer", password: "password").bytes
-        // To handle so many checks takes longer than a turn may always receive.
-        #expect(try unread(of: check, 9000, after: .zero, rig) > 0)
-        #expect(try unread(of: check, 9000, after: .seconds(60), rig) == 0)
+    @Test(
+        "receives for 20 ms, or as long as the last turn took to send, up to 200 ms",
+        arguments: [(0, 20), (90, 90), (5000, 200)])
+    func datagrams(sending: Int64, receiving: Int64) throws {
+        let (loop, address) = try firstLoop(Rig())
+        loop.sendingTime = .milliseconds(sending)
+        let stranger = try DatagramSocket(to: address)
+        for _ in 0..<400 { stranger.send([0xFF]) }
+        // As if 16 datagrams took 20 ms.
+        var now = MonotonicTime.zero
+        loop.receive {
+            defer { now = now + .milliseconds(20) }
+            return now
+        }
+        var buffer = [UInt8](repeating: 0, count: 16)
+        var unread = 0
+        while loop.socket.udp.receive(into: &buffer) != nil { unread += 1 }
+        #expect(unread == 400 - 16 * Int(receiving / 20 + 1))
     }
 
     @Test("sends to each session at the time by then, not at that of the turn's beginning")
@@ -40,6 +51,39 @@ struct LoopTurnTests {
         }
         #expect(rig.feed.record.times.count == before.count + 3)
         #expect(rig.feed.record.times.sum - before.sum == .milliseconds(300))
+    }
+
+    @Test("how much came in the last second, and how old it is, doesn't depend on the time since the feeds were read")
+    func longTurn() throws {
+        let rig = try Rig()
+        let peer = try rig.join()
+        rig.publish { Pictures.idr(captured: $0) }
+        rig.run(for: .seconds(2))
+        for number in 0..<30 {
+            rig.publish { Pictures.delta(1000, seed: UInt64(number), captured: $0) }
+            rig.run(for: .milliseconds(30))
+        }
+        let rate = rig.feed.bitRate.bitsPerSecond
+        #expect(rate > 200_000)
+        rig.run(for: .milliseconds(700), updatesFeed: false)
+        #expect(rig.feed.bitRate.bitsPerSecond == rate)
+        #expect(peer.session.isConnected)
+    }
+
+    @Test("sessions that return from the low layer ask for one key frame in 2 s, however many they are")
+    func returns() throws {
+        let rig = try Rig()
+        _ = try rig.join()
+        rig.publish { Pictures.idr(captured: $0) }
+        rig.run(for: .seconds(3))
+        let before = rig.source.keyFrameRequests
+        for _ in 0..<40 {
+            rig.feed.requestReturn(now: rig.now)
+            // The source answers each.
+            rig.publish { Pictures.idr(1000, captured: $0) }
+            rig.run(for: .milliseconds(100))
+        }
+        #expect(rig.source.keyFrameRequests - before == 2)
     }
 
     @Test("handles what the first thread has passed on for some time, and leaves the rest to the next turn")
@@ -95,18 +139,5 @@ struct LoopTurnTests {
             LoopGroup.first, of: group, sockets: sockets, context: rig.context, stunServers: [],
             sharedAddresses: SharedAddresses(), lines: LogRateLimiter(.silent))
         return (loop, address)
-    }
-
-    /// How many of `count` datagrams the first loop leaves in its socket, if the last turn took `time` to send.
-    private func unread(of datagram: [UInt8], _ count: Int, after time: Interval, _ rig: Rig) throws -> Int {
-        let (loop, address) = try firstLoop(rig)
-        loop.sendingTime = time
-        let stranger = try DatagramSocket(to: address)
-        for _ in 0..<count { stranger.send(datagram) }
-        loop.receive()
-        var buffer = [UInt8](repeating: 0, count: 256)
-        var unread = 0
-        while loop.socket.udp.receive(into: &buffer) != nil { unread += 1 }
-        return unread
     }
 }

@@ -61,7 +61,7 @@ private final class FrameRig {
         let end = now + interval
         while now < end {
             now = now + .milliseconds(1)
-            while let next = path.next(by: now) { viewer.confirm(through: next.number, now: now) }
+            while let next = path.next(by: now) { viewer.confirm(through: next.number, arrival: now, now: now) }
             if viewer.deadline <= now { viewer.advance(now: now) }
             sendNew()
         }

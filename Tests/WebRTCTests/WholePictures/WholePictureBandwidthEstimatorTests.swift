@@ -30,7 +30,7 @@ struct WholePictureBandwidthEstimatorTests {
                 now = now + .milliseconds(1)
                 while let next = path.next(by: now) {
                     if let sentAt = times.removeValue(forKey: next.number) { longest = max(longest, next.at - sentAt) }
-                    _ = rate.confirm(through: next.number, now: next.at)
+                    _ = rate.confirm(through: next.number, at: next.at)
                 }
                 guard millisecond % period == 0 else { continue }
                 let count = sent == 0 ? 60_000 : byteCount
@@ -116,15 +116,24 @@ struct WholePictureBandwidthEstimatorTests {
         #expect(rate.hasRoom(for: 8 << 20, now: start))
         rate.sent(1, byteCount: 8 << 20, now: start)
         #expect(!rate.hasRoom(for: 1, now: start))
-        let begun = rate.confirm(through: 0, now: start + .milliseconds(30))
+        let begun = rate.confirm(through: 0, at: start + .milliseconds(30))
         #expect(begun && rate.roundTripTime == .milliseconds(30))
         #expect(rate.unconfirmedBytes == 8 << 20)
-        let again = rate.confirm(through: 0, now: start + .milliseconds(40))
+        let again = rate.confirm(through: 0, at: start + .milliseconds(40))
         #expect(!again)
-        let beyond = rate.confirm(through: .max, now: start + .milliseconds(50))
+        let beyond = rate.confirm(through: .max, at: start + .milliseconds(50))
         #expect(beyond && rate.unconfirmedBytes == 0)
-        let nothing = rate.confirm(through: .max, now: start + .milliseconds(60))
+        let nothing = rate.confirm(through: .max, at: start + .milliseconds(60))
         #expect(!nothing)
         #expect(rate.silence(now: start + .seconds(60)) == .zero, "there is nothing to confirm")
+    }
+
+    @Test("a viewer that confirms what it has not yet got makes no round trip shorter than none")
+    func early() {
+        let start = MonotonicTime(nanoseconds: 1_000_000_000)
+        var rate = WholePictureBandwidthEstimator(now: start)
+        rate.sent(1, byteCount: 1000, now: start + .milliseconds(50))
+        let isNew = rate.confirm(through: 1, at: start + .milliseconds(20))
+        #expect(isNew && rate.roundTripTime == .zero && rate.queueDelay == .zero)
     }
 }

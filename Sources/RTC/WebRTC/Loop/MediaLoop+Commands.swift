@@ -13,8 +13,8 @@ extension MediaLoop {
                 add(parameters, .publishing(PublishedTracks(publications)), callback, now: now)
             case .openFrameViewer(let request):
                 openFrameViewer(request, now: now)
-            case .confirmPictures(let id, let number):
-                withFrameViewer(id) { $0.confirm(through: number, now: now) }
+            case .confirmPictures(let id, let number, let arrival):
+                withFrameViewer(id) { $0.confirm(through: number, arrival: arrival, now: now) }
             case .setAudioEnabled(let isOn, let id):
                 setAudioEnabled(isOn, for: id, now: now)
             case .requestKeyFrame(let id):

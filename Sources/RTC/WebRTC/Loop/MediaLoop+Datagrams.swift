@@ -7,37 +7,49 @@ import Threading
 extension MediaLoop {
     /// How long a turn may always receive. A handshake takes a thousand times as long as a report.
     private static let leastReceivingTime = Interval.milliseconds(20)
+    /// Turns that are longer still would receive more of a flood, send more pictures, and so on.
+    private static let mostReceivingTime = Interval.milliseconds(200)
     /// The clock is read once for so many datagrams.
     private static let datagramsPerLook = 16
+    /// So many datagrams for another loop are passed on at once.
+    private static let passedAtOnce = 64
 
     /// How long this turn may receive, which leaves pictures their turn: as long as the last one took for all else. While
     /// that goes on, datagrams come, and if fewer were read, the socket would soon have no room for the checks that keep
     /// sessions.
-    private var receivingTime: Interval { max(Self.leastReceivingTime, sendingTime) }
+    private var receivingTime: Interval { min(max(Self.leastReceivingTime, sendingTime), Self.mostReceivingTime) }
 
     /// Receives what has come for all loops, for about ``receivingTime`` at most.
-    func receive() {
+    func receive(clock: () -> MonotonicTime = { .now() }) {
         let limit = receivingTime
-        let begin = MonotonicTime.now()
+        let begin = clock()
         var now = begin
         var count = 0
         while let received = socket.udp.receive(into: &buffer) {
             let datagram = buffer[..<received.count]
             let kind = DatagramKind(of: datagram)
             if kind != .stun, kind != .other, let loop = group.addresses?[received.path.peer], loop != index {
-                passed[loop].append(datagram, along: received.path)
+                pass(datagram, along: received.path, to: loop)
             } else {
                 handle(datagram, kind: kind, along: received.path, now: now)
             }
             count += 1
             guard count.isMultiple(of: Self.datagramsPerLook) else { continue }
-            now = .now()
+            now = clock()
             if now - begin > limit { break }
         }
-        for loop in passed.indices where passed[loop].count > 0 {
-            group.loops[loop].post(passed[loop])
-            passed[loop] = ReceivedDatagrams()
-        }
+        for loop in passed.indices where passed[loop].count > 0 { passOn(to: loop) }
+    }
+
+    /// Passes on a datagram for another loop, together with others.
+    func pass(_ datagram: ArraySlice<UInt8>, along path: NetworkPath, to loop: Int) {
+        passed[loop].append(datagram, along: path)
+        if passed[loop].count == Self.passedAtOnce { passOn(to: loop) }
+    }
+
+    private func passOn(to loop: Int) {
+        group.loops[loop].post(passed[loop])
+        passed[loop] = ReceivedDatagrams()
     }
 
     /// Handles what the first loop has passed on, in order, for about ``receivingTime`` at most. The rest stays for the
@@ -88,10 +100,11 @@ extension MediaLoop {
     // MARK: TCP
 
     /// Takes what has come over TCP connections, and lets the sessions go on that waited for room in one.
-    func serveStreams(now: MonotonicTime) {
-        let served = streams.takeReady(now: now)
+    func serveStreams() {
+        let served = streams.takeReady(now: .now())
         for place in streams.takeSuperfluous() { group.loops[place.loop].inbox.post(.closeConnection(place.number)) }
         for ready in served {
+            let now = MonotonicTime.now()
             if ready.isDrained, let session = sessions[ready.connection.path.peer], session.isStalled {
                 session.resume(now: now)
                 note(session)

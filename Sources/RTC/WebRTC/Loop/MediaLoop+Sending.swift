@@ -1,3 +1,4 @@
+import Clocks
 import Glibc
 import MediaSessions
 import MediaTypes
@@ -49,7 +50,7 @@ extension MediaLoop: DatagramSink {
 
     /// Sends waiting datagrams as far as there is room, then lets the stalled sessions continue in turn. A session that
     /// fills the socket again gets its next turn last.
-    func sendWaiting(now: MonotonicTime) {
+    func sendWaiting() {
         guard entries[0].revents & Int16(POLLOUT) != 0 else { return }
         waiting.drain { socket.udp.send($0, along: $1) }
         let turns = stalled
@@ -60,7 +61,7 @@ extension MediaLoop: DatagramSink {
                 return
             }
             session.isQueuedForRoom = false
-            session.resume(now: now)
+            session.resume(now: .now())
             note(session)
         }
     }

@@ -105,7 +105,7 @@ final class MediaLoop {
             var now = MonotonicTime.now()
             load.lag.turnBegan(at: now)
             perform(inbox.take(), now: now)
-            if !waiting.isEmpty { sendWaiting(now: now) }
+            if !waiting.isEmpty { sendWaiting() }
             // Feeds are updated before datagrams are received, so that a handshake that completes now can't begin with
             // a picture from before a pause. Their new frames are sent after that, so that a long turn of media doesn't
             // delay the answers and reports that have come already.
@@ -113,14 +113,14 @@ final class MediaLoop {
             let hasArrivals = !arrivals.isEmpty
             if hasArrivals { handleArrivals() }
             if isFirst, entries[0].isReady { receive() }
-            if entries[2].isReady { serveStreams(now: .now()) }
+            if entries[2].isReady { serveStreams() }
             let receivedAt = MonotonicTime.now()
             sendFrames(of: fed)
-            // A session that was just sent something must not see an earlier time.
+            // What became due for a session while others had their turn may be settled by what it has sent since.
+            if receivedAt >= sessions.deadline { advance(dueBy: receivedAt) }
             now = .now()
             if now >= streams.deadline { closeExpiredStreams(now: now) }
             if now >= chromaDeadline { pollChroma(now: now) }
-            if now >= sessions.deadline { advanceDue(now: now) }
             if now >= nextDeadline { advanceOthers(now: now) }
             if now >= stunQueries.deadline { askSTUNServers(now: now) }
             // What viewers of whole pictures confirm comes as commands.
@@ -180,10 +180,9 @@ final class MediaLoop {
         }
     }
 
-    /// Advances the sessions that are due, and removes those that have ended.
-    private func advanceDue(now: MonotonicTime) {
-        for session in sessions.takeDue(now: now) {
-            // As for ``sendFrames(of:clock:)``.
+    /// Advances the sessions that were due at `moment`, each at the time by then, and removes those that have ended.
+    private func advance(dueBy moment: MonotonicTime) {
+        for session in sessions.takeDue(now: moment) {
             let now = MonotonicTime.now()
             if session.end == nil {
                 if sessions.areAllAddressesTaken(session, now: now) {

@@ -72,7 +72,7 @@ struct AudioSender {
     /// Sends the sound that has come.
     mutating func advance(along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool) {
         feed.forgetHidden()
-        if !isStalled { skipOld(now: now) }
+        if !isStalled { skipOld() }
         while !isStalled, next < feed.history.next {
             if let frame = feed.history.frame(next), let payloadType = formats.payloadType(for: frame.format) {
                 let duration = frame.coded.duration ?? OpusPacket.silentFrame
@@ -87,14 +87,14 @@ struct AudioSender {
     }
 
     /// Goes on with the newest frame if the session is too far behind, and with the one after it if that is old, too.
-    private mutating func skipOld(now: MonotonicTime) {
+    private mutating func skipOld() {
         let end = feed.history.next
         guard next < end else { return }
         let first = max(next, feed.hiddenEnd)
         defer { if next > first { feed.record.drops.lateSoundFrames += Int(clamping: next.rawValue - first.rawValue) } }
         let newest = FrameNumber(end.rawValue - 1)
         guard let latest = feed.history.frame(newest), let came = feed.history.time(of: newest),
-            now - came <= Self.maxWait
+            feed.updatedAt - came <= Self.maxWait
         else {
             next = end
             return

@@ -11,7 +11,6 @@ protocol LayerSwitching {
     var layerSelector: LayerSelector { get set }
     /// What to log about the last change of the layer.
     var layerChange: String? { get set }
-    var sourceKeyFrameAskedAt: MonotonicTime? { get set }
     /// When frames of the low layer were last left out because they were old.
     var skippedAt: MonotonicTime? { get set }
     /// Behind the skipped frames that have been counted, while the session waits for the key frame that ends them.
@@ -65,7 +64,7 @@ extension LayerSwitching {
                 + "\(plan.estimate.bitsPerSecond / 1000) kbit/s"
         case .low:
             skipOld(plan, now: now)
-            let sourceRate = sourceFeed.history.bitRate(over: .seconds(1), until: now)
+            let sourceRate = sourceFeed.bitRate
             guard layerSelector.wantsSource(target: plan.target, sourceRate: sourceRate, now: now),
                 sourceFeed.keyFrameByteCount * 8 <= plan.target.bitsPerSecond
             else { return }
@@ -75,9 +74,8 @@ extension LayerSwitching {
                 layerChange =
                     "gets all pictures again: its path carries \(plan.estimate.bitsPerSecond / 1000) kbit/s, and the "
                     + "source sends \(sourceRate.bitsPerSecond / 1000) kbit/s"
-            } else if sourceKeyFrameAskedAt.map({ now - $0 >= .seconds(2) }) ?? true {
-                sourceKeyFrameAskedAt = now
-                sourceFeed.hub.requestKeyFrame(now: now)
+            } else {
+                sourceFeed.requestReturn(now: now)
             }
         }
     }

@@ -46,6 +46,12 @@ final class TrackFeed {
     private var reader: TrackReader?
     /// The sending record of all sessions of the media thread.
     let record: SendingStatistics
+    /// When the track's new frames were last read. How old a frame is, and how much came in the last second, is counted
+    /// until then: in a long turn, much may have come since.
+    private(set) var updatedAt = MonotonicTime.zero
+    /// When the source was last asked for a key frame with which sessions return from the low layer; nil before.
+    private var returnAskedAt: MonotonicTime?
+    private static let returnInterval = Interval.seconds(2)
     private let owner = ThreadOwner()
     private let wake: @Sendable () -> Void
     /// The lowest number of a frame on the track that may still be shown.
@@ -96,6 +102,7 @@ final class TrackFeed {
     /// Reads the track's new frames on this layer and the low one. Returns true if there are any.
     func update(now: MonotonicTime) -> Bool {
         owner.check()
+        updatedAt = now
         let hasLow = low?.update(now: now) == true
         if sessionCount == 0 {
             stopReading(now: now)
@@ -168,6 +175,18 @@ final class TrackFeed {
         }
     }
 
+    /// The bit rate of the frames of the last second.
+    var bitRate: BitRate { history.bitRate(over: .seconds(1), until: updatedAt) }
+
+    /// Asks the source for a key frame with which sessions return from the low layer. All viewers get it, so all
+    /// sessions together ask once in 2 s.
+    func requestReturn(now: MonotonicTime) {
+        owner.check()
+        if let returnAskedAt, now - returnAskedAt < Self.returnInterval { return }
+        returnAskedAt = now
+        hub.requestKeyFrame(now: now)
+    }
+
     /// Whether sessions that don't decode 4:4:4 must end, because the track uses it and its source has no other format.
     var excludesSessionsWithout444: Bool {
         sessionCountWithout444 > 0 && chroma == .yuv444 && hub.excludes(viewerDecoding: .yuv420)
@@ -190,7 +209,7 @@ final class TrackFeed {
         guard let rates = report(viewers, share: share, now: now) else { return }
         // The capture doesn't report its rate to the host.
         let allowed = min(rates.source, max(rates.carried, .usual)).bitsPerSecond
-        usesItsRate = history.bitRate(over: .seconds(1), until: now).bitsPerSecond > allowed * 85 / 100
+        usesItsRate = bitRate.bitsPerSecond > allowed * 85 / 100
     }
 
     /// Returns the rates of the track's encoders; nil if there is no session.

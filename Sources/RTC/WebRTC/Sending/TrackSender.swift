@@ -51,7 +51,6 @@ struct TrackSender: LayerSwitching {
     var feed: TrackFeed
     var layerSelector = LayerSelector()
     var layerChange: String?
-    var sourceKeyFrameAskedAt: MonotonicTime?
     var skippedAt: MonotonicTime?
     var skippedEnd: FrameNumber?
     private let protector: SRTPSession

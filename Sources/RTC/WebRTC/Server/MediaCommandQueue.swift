@@ -16,7 +16,7 @@ enum MediaCommand: Sendable {
     case stunServers([STUNServerName: [TransportAddress]])
     case publish(SessionParameters, [Publication], onEnd: @Sendable (SessionEnd) -> Void)
     case openFrameViewer(FrameRequest)
-    case confirmPictures(MediaSessionID, through: UInt32)
+    case confirmPictures(MediaSessionID, through: UInt32, arrival: MonotonicTime)
     /// Sound for a viewer of whole pictures, or none.
     case setAudioEnabled(Bool, MediaSessionID)
     case requestKeyFrame(MediaSessionID)

@@ -45,7 +45,8 @@ extension MediaServer {
     }
 
     public func confirmPictures(of session: MediaSessionID, through number: UInt32) {
-        post(.confirmPictures(session, through: number), to: session)
+        // It waits for the thread's turn, which is not the path's delay.
+        post(.confirmPictures(session, through: number, arrival: .now()), to: session)
     }
 
     public func setAudioEnabled(_ isOn: Bool, for session: MediaSessionID) {

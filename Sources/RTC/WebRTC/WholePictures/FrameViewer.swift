@@ -37,7 +37,6 @@ struct FrameViewer: LayerSwitching, TrackViewer {
     var feed: TrackFeed
     var layerSelector = LayerSelector()
     var layerChange: String?
-    var sourceKeyFrameAskedAt: MonotonicTime?
     var skippedAt: MonotonicTime?
     var skippedEnd: FrameNumber?
     private(set) var framesSent = 0
@@ -104,9 +103,9 @@ struct FrameViewer: LayerSwitching, TrackViewer {
         schedule(now: now)
     }
 
-    /// Takes the confirmation of the picture `number` and of all before it.
-    mutating func confirm(through number: UInt32, now: MonotonicTime) {
-        guard rate.confirm(through: number, now: now) else { return }
+    /// Takes the confirmation of the picture `number` and of all before it, which came at `arrival`.
+    mutating func confirm(through number: UInt32, arrival: MonotonicTime, now: MonotonicTime) {
+        guard rate.confirm(through: number, at: arrival) else { return }
         advance(now: now)
     }
 
@@ -144,7 +143,7 @@ struct FrameViewer: LayerSwitching, TrackViewer {
         let onPath = Interval(nanoseconds: bits / Int64(max(1, target.bitsPerSecond))) - (rate.roundTripTime ?? .zero)
         // After a time in which nothing could be sent, what waits may be few bytes, and old all the same.
         guard let nextFrame, let came = feed.history.time(of: nextFrame) else { return onPath }
-        return max(onPath, now - max(came, beganAt))
+        return max(onPath, feed.updatedAt - max(came, beganAt))
     }
 
     private static func decodes(_ format: TrackFormat) -> Bool { format.codec == .h264 && format.chroma == .yuv420 }

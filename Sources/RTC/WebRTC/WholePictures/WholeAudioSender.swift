@@ -36,7 +36,8 @@ struct WholeAudioSender {
         while next < feed.history.next {
             defer { next = next.next }
             guard let frame = feed.history.frame(next), let came = feed.history.time(of: next),
-                now - came <= AudioSender.maxWait, frame.format.codec == .opus, let unit = frame.coded.units.first
+                feed.updatedAt - came <= AudioSender.maxWait, frame.format.codec == .opus,
+                let unit = frame.coded.units.first
             else { continue }
             let captured = (frame.captureTime ?? came) + clock.unixOffset
             count += 1

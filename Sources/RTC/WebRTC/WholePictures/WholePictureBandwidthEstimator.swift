@@ -127,11 +127,13 @@ struct WholePictureBandwidthEstimator {
         (progressAt, leftAt, busyPeriod) = (now, now, BusyPeriod(start: now))
     }
 
-    /// Processes the viewer's confirmation of the picture `number` and of all earlier ones. Returns false if it
-    /// confirms nothing new.
-    mutating func confirm(through number: UInt32, now: MonotonicTime) -> Bool {
+    /// Processes the viewer's confirmation of the picture `number` and of all earlier ones, which came at `arrival`.
+    /// Returns false if it confirms nothing new.
+    mutating func confirm(through number: UInt32, at arrival: MonotonicTime) -> Bool {
         guard let end = sent.lastIndex(where: { $0.number <= number }) else { return false }
         let (first, last) = (sent[0], sent[end])
+        // A viewer may have confirmed what it had not yet got.
+        let now = max(arrival, last.sentAt)
         let byteCount = sent[...end].reduce(0) { $0 + $1.byteCount }
         sent.removeSubrange(...end)
         unconfirmedBytes -= byteCount
