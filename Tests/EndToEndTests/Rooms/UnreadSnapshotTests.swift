@@ -24,8 +24,8 @@ extension EndToEndBesideBrowser {
             let room = try #require(RoomLink(link))
             let viewer = try ViewerPage(link, in: try Browser.launch())
             try viewer.waitUntilPlaying()
-            // The same pictures with snapshots that are read, so that what they allocate for good is there: above all the
-            // packets that are kept for retransmission, up to 12 MB of them.
+            // The same pictures with snapshots that are read, so that what they allocate for good is there: above all
+            // the packets that are kept for retransmission, up to 12 MB of them.
             let folder = try TemporaryFolder()
             for _ in 0..<Self.rounds {
                 noise.draw()

@@ -14,9 +14,9 @@ extension MediaLoop {
     /// So many datagrams for another loop are passed on at once.
     private static let passedAtOnce = 64
 
-    /// How long this turn may receive, which leaves pictures their turn: as long as the last one took for all else. While
-    /// that goes on, datagrams come, and if fewer were read, the socket would soon have no room for the checks that keep
-    /// sessions.
+    /// How long this turn may receive, which leaves pictures their turn: as long as the last one took for all else.
+    /// While that goes on, datagrams come, and if fewer were read, the socket would soon have no room for the checks
+    /// that keep sessions.
     private var receivingTime: Interval { min(max(Self.leastReceivingTime, sendingTime), Self.mostReceivingTime) }
 
     /// Receives what has come for all loops, for about ``receivingTime`` at most.

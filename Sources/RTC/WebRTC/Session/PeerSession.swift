@@ -137,8 +137,8 @@ final class PeerSession {
             followHandshake(now: now, from: address)
         case .rtcp:
             handleRTCP(datagram, from: address, now: now)
-            // Most reports change nothing that is due. What others make due is done once all datagrams that have come are
-            // read: a thread that sent pictures in between would never get to the checks that keep sessions.
+            // Most reports change nothing that is due. What others make due is done once all datagrams that have come
+            // are read: a thread that sent pictures in between would never get to the checks that keep sessions.
             if watched?.onlyHeard != true { deadline = min(deadline, now) }
             return
         case .rtp: handleRTP(datagram, from: address, now: now)
