@@ -1,5 +1,6 @@
 import MediaSessions
 import MediaTypes
+import RTP
 import STUN
 import TestSupport
 import Testing
@@ -10,23 +11,50 @@ import Threading
 @Suite("A turn of the media thread")
 struct LoopTurnTests {
     @Test(
-        "receives for 20 ms, or as long as the last turn took to send, up to 200 ms",
+        "receives from peers for 20 ms, or as long as the last turn took to send, up to 200 ms",
         arguments: [(0, 20), (90, 90), (5000, 200)])
-    func datagrams(sending: Int64, receiving: Int64) throws {
-        let (loop, address) = try firstLoop(Rig())
-        loop.sendingTime = .milliseconds(sending)
-        let stranger = try DatagramSocket(to: address)
-        for _ in 0..<400 { stranger.send([0xFF]) }
-        // As if 16 datagrams took 20 ms.
-        var now = MonotonicTime.zero
-        loop.receive {
-            defer { now = now + .milliseconds(20) }
-            return now
+    func peers(sending: Int64, receiving: Int64) throws {
+        try expectReceiving(for: .milliseconds(receiving), after: .milliseconds(sending)) { number in
+            // A check that makes the address a peer's, and then what may be reports.
+            number == 0
+                ? CheckRequest(username: "host0:peer", password: "a password of the host").bytes
+                : [0x80, 205, 0, 1, 0, 0, 0, 1]
         }
-        var buffer = [UInt8](repeating: 0, count: 16)
-        var unread = 0
-        while loop.socket.udp.receive(into: &buffer) != nil { unread += 1 }
-        #expect(unread == 400 - 16 * Int(receiving / 20 + 1))
+    }
+
+    @Test("receives from strangers for 20 ms, however long the last turn took to send")
+    func strangers() throws {
+        try expectReceiving(for: .milliseconds(20), after: .milliseconds(90)) { _ in [0xFF] }
+        try expectReceiving(for: .milliseconds(20), after: .milliseconds(90)) { _ in
+            CheckRequest(username: "host0:peer", password: "wrong").bytes
+        }
+    }
+
+    /// Expects that a loop with one session receives so long, if the last turn took `sending` for all else.
+    private func expectReceiving(
+        for receiving: Interval, after sending: Interval, _ datagram: (_ number: Int) -> [UInt8]
+    ) throws {
+        let count = 400
+        // A busy machine may deliver a datagram late; hardly five times in a row.
+        let isDone = try (1...5).contains { _ in
+            let rig = try Rig()
+            let (loop, address) = try firstLoop(rig)
+            loop.sessions.add(try rig.addPeer().session, now: rig.now) { _ in }
+            loop.sendingTime = sending
+            let socket = try DatagramSocket(to: address)
+            for number in 0..<count { socket.send(datagram(number)) }
+            // As if 16 datagrams took 20 ms.
+            var now = rig.now
+            loop.receive {
+                defer { now = now + .milliseconds(20) }
+                return now
+            }
+            var buffer = [UInt8](repeating: 0, count: 256)
+            var unread = 0
+            while loop.socket.udp.receive(into: &buffer) != nil { unread += 1 }
+            return unread == count - 16 * Int(receiving.milliseconds / 20 + 1)
+        }
+        #expect(isDone)
     }
 
     @Test("sends to each session at the time by then, not at that of the turn's beginning")
@@ -53,21 +81,39 @@ struct LoopTurnTests {
         #expect(rig.feed.record.times.sum - before.sum == .milliseconds(300))
     }
 
-    @Test("how much came in the last second, and how old it is, doesn't depend on the time since the feeds were read")
-    func longTurn() throws {
+    @Test("sends what reports make due only when all datagrams of the turn are read")
+    func reports() throws {
         let rig = try Rig()
         let peer = try rig.join()
-        rig.publish { Pictures.idr(captured: $0) }
-        rig.run(for: .seconds(2))
-        for number in 0..<30 {
-            rig.publish { Pictures.delta(1000, seed: UInt64(number), captured: $0) }
-            rig.run(for: .milliseconds(30))
-        }
-        let rate = rig.feed.bitRate.bitsPerSecond
-        #expect(rate > 200_000)
-        rig.run(for: .milliseconds(700), updatesFeed: false)
-        #expect(rig.feed.bitRate.bitsPerSecond == rate)
-        #expect(peer.session.isConnected)
+        rig.publish { Pictures.idr(1000, captured: $0) }
+        rig.run(for: .seconds(1))
+        let before = peer.link.media.count
+        rig.hub.publish(Pictures.delta(500, seed: 1, captured: rig.now), epoch: 1, arrival: rig.now)
+        #expect(rig.feed.update(now: rig.now))
+        peer.viewer.send(.pictureLossIndication(PictureLossIndication(sender: SSRC(1), media: SSRC(0x1122_3344))))
+        for datagram in peer.viewer.takeOutgoing() { peer.deliver(datagram, now: rig.now) }
+        #expect(peer.link.media.count == before)
+        #expect(peer.session.deadline <= rig.now)
+        peer.session.advance(now: rig.now)
+        #expect(peer.link.media.count > before)
+    }
+
+    @Test("sound that came just before a long turn is sent in it")
+    func sound() throws {
+        let rig = try Rig(hasSound: true)
+        let peer = try rig.join()
+        rig.play(3)
+        let before = peer.link.media.count
+        let track = rig.tracks[1]
+        rig.run(for: .milliseconds(10))
+        let last = try #require(track.published.last)
+        let sound = CodedFrame(
+            bytes: last.bytes, units: last.units, isRandomAccess: true, captureTime: rig.now - .milliseconds(10),
+            format: last.format)
+        track.hub.publish(sound, epoch: 1, arrival: rig.now)
+        #expect(track.feed.update(now: rig.now))
+        peer.session.advanceMedia(now: rig.now + .milliseconds(400))
+        #expect(peer.link.media.count == before + 1)
     }
 
     @Test("sessions that return from the low layer ask for one key frame in 2 s, however many they are")

@@ -30,10 +30,10 @@ private final class FrameRig {
         path = ConfirmingPath(bitsPerSecond)
         let received = self.received
         let request = FrameRequest(
-            id: MediaSessionID(rawValue: 1), hub: track.hub, client: "192.0.2.1", clock: Rig.clock,
+            id: MediaSessionID(rawValue: 1), hub: track.hub, client: "192.0.2.1", clock: Rig.clock, openedAt: now,
             sink: { picture in received.pictures.withLock { $0.append(picture) } }, soundSink: { _ in },
             onEnd: { _ in })
-        viewer = FrameViewer(request, feed: track.feed, now: now)
+        viewer = FrameViewer(request, feed: track.feed)
         path.send(0, byteCount: 0, now: now)
         step()
     }
@@ -233,6 +233,14 @@ struct FrameViewerTests {
         try eventually("its end") { seen.end.withLock { $0 } == "closed" }
         #expect(hub.viewers == 0)
         #expect(server.totals.framesSent == 1)
+    }
+
+    @Test("the round trip is until a confirmation came, however late the thread takes it")
+    func lateThread() {
+        let rig = FrameRig()
+        rig.viewer.confirm(
+            through: 0, arrival: rig.now + .milliseconds(30), now: rig.now + .milliseconds(230))
+        #expect(rig.viewer.rate.roundTripTime == .milliseconds(30))
     }
 
     private final class Seen: Sendable {

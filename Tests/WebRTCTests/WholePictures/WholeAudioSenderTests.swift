@@ -26,9 +26,10 @@ private final class FrameSoundRig {
         let received = self.received
         let request = FrameRequest(
             id: MediaSessionID(rawValue: 1), hub: pictures.hub, sound: track.hub, client: "192.0.2.1",
-            clock: Rig.clock, sink: { _ in }, soundSink: { sound in received.sounds.withLock { $0.append(sound) } },
+            clock: Rig.clock, openedAt: now, sink: { _ in },
+            soundSink: { sound in received.sounds.withLock { $0.append(sound) } },
             onEnd: { _ in })
-        viewer = FrameViewer(request, feed: pictures.feed, now: now)
+        viewer = FrameViewer(request, feed: pictures.feed)
     }
 
     /// What the viewer was sent.

@@ -5,7 +5,7 @@ import Threading
 
 /// What peers send, over the UDP socket and over TCP connections.
 extension MediaLoop {
-    /// How long a turn may always receive. A handshake takes a thousand times as long as a report.
+    /// How long a turn may receive whatever comes. A handshake takes a thousand times as long as a report.
     private static let leastReceivingTime = Interval.milliseconds(20)
     /// Turns that are longer still would receive more of a flood, send more pictures, and so on.
     private static let mostReceivingTime = Interval.milliseconds(200)
@@ -14,21 +14,23 @@ extension MediaLoop {
     /// So many datagrams for another loop are passed on at once.
     private static let passedAtOnce = 64
 
-    /// How long this turn may receive, which leaves pictures their turn: as long as the last one took for all else.
-    /// While that goes on, datagrams come, and if fewer were read, the socket would soon have no room for the checks
-    /// that keep sessions.
+    /// How long this turn may receive what sessions' peers send, which leaves pictures their turn: as long as the last
+    /// one took for all else. While that goes on, datagrams come, and if fewer were read, the socket would soon have no
+    /// room for the checks that keep sessions.
     private var receivingTime: Interval { min(max(Self.leastReceivingTime, sendingTime), Self.mostReceivingTime) }
 
-    /// Receives what has come for all loops, for about ``receivingTime`` at most.
+    /// Receives what has come for all loops, for about ``receivingTime`` at most, and strangers' datagrams for no more
+    /// than 20 ms.
     func receive(clock: () -> MonotonicTime = { .now() }) {
-        let limit = receivingTime
         let begin = clock()
         var now = begin
         var count = 0
+        heardPeer = false
         while let received = socket.udp.receive(into: &buffer) {
             let datagram = buffer[..<received.count]
             let kind = DatagramKind(of: datagram)
             if kind != .stun, kind != .other, let loop = group.addresses?[received.path.peer], loop != index {
+                heardPeer = true
                 pass(datagram, along: received.path, to: loop)
             } else {
                 handle(datagram, kind: kind, along: received.path, now: now)
@@ -36,7 +38,8 @@ extension MediaLoop {
             count += 1
             guard count.isMultiple(of: Self.datagramsPerLook) else { continue }
             now = clock()
-            if now - begin > limit { break }
+            if now - begin > (heardPeer ? receivingTime : Self.leastReceivingTime) { break }
+            heardPeer = false
         }
         for loop in passed.indices where passed[loop].count > 0 { passOn(to: loop) }
     }
@@ -84,6 +87,7 @@ extension MediaLoop {
             handle(stun: Array(datagram), along: path, now: now)
         case .dtls, .rtcp, .rtp:
             guard let session = sessions[path.peer] else { return }
+            heardPeer = true
             let wasConnected = session.isConnected
             session.handle(datagram, kind: kind, from: path.peer, now: now)
             sessions.heard(session, at: path.peer)

@@ -7,7 +7,7 @@ import TrackHub
 /// The media thread's viewers of whole pictures.
 extension MediaLoop {
     func openFrameViewer(_ request: FrameRequest, now: MonotonicTime) {
-        frameViewers[request.id] = FrameViewer(request, feed: feed(of: request.hub), now: now)
+        frameViewers[request.id] = FrameViewer(request, feed: feed(of: request.hub))
         lines(of: request.client).info("viewer \(request.id) takes pictures over its WebSocket")
         withFrameViewer(request.id) { $0.advance(now: now) }
     }

@@ -59,8 +59,10 @@ final class MediaLoop {
     @exclusivity(unchecked) var segmentation: Segmentation
     /// The datagrams that the socket had no room for.
     @exclusivity(unchecked) var waiting = WaitingDatagrams()
-    /// How long the last turn went on after it had received.
+    /// How long the last turn took, without what it received over UDP.
     var sendingTime = Interval.zero
+    /// Whether any of the last datagrams came from a session's peer.
+    var heardPeer = false
     /// What was received for each loop in this turn.
     var passed: [ReceivedDatagrams]
     /// What the first loop has passed on to this one, in order. It is handled when this loop would receive.
@@ -102,23 +104,26 @@ final class MediaLoop {
     func run() {
         while !isStopped {
             wait()
-            var now = MonotonicTime.now()
-            load.lag.turnBegan(at: now)
-            perform(inbox.take(), now: now)
+            let begin = MonotonicTime.now()
+            load.lag.turnBegan(at: begin)
+            perform(inbox.take(), now: begin)
+            // Feeds are updated before anything is sent or received, so that a handshake that completes now can't begin
+            // with a picture from before a pause. Their new frames are sent after that, so that a long turn of media
+            // doesn't delay the answers and reports that have come already.
+            let fed = updateFeeds(now: .now())
             if !waiting.isEmpty { sendWaiting() }
-            // Feeds are updated before datagrams are received, so that a handshake that completes now can't begin with
-            // a picture from before a pause. Their new frames are sent after that, so that a long turn of media doesn't
-            // delay the answers and reports that have come already.
-            let fed = updateFeeds(now: now)
             let hasArrivals = !arrivals.isEmpty
+            let receivingAt = MonotonicTime.now()
             if hasArrivals { handleArrivals() }
             if isFirst, entries[0].isReady { receive() }
+            let receivedTime = MonotonicTime.now() - receivingAt
             if entries[2].isReady { serveStreams() }
-            let receivedAt = MonotonicTime.now()
+            let sendingAt = MonotonicTime.now()
             sendFrames(of: fed)
-            // What became due for a session while others had their turn may be settled by what it has sent since.
-            if receivedAt >= sessions.deadline { advance(dueBy: receivedAt) }
-            now = .now()
+            // What becomes due while others are sent pictures waits for the next turn: what the session or its peer has
+            // sent since may settle it.
+            if sendingAt >= sessions.deadline { advance(dueBy: sendingAt) }
+            let now = MonotonicTime.now()
             if now >= streams.deadline { closeExpiredStreams(now: now) }
             if now >= chromaDeadline { pollChroma(now: now) }
             if now >= nextDeadline { advanceOthers(now: now) }
@@ -127,7 +132,7 @@ final class MediaLoop {
             let mayHaveHeard = entries[0].isReady || entries[2].isReady || hasArrivals || !frameViewers.isEmpty
             if isRateDecisionDue(now, mayHaveHeard: mayHaveHeard) { adaptRates(now: now) }
             lines.reportWithheld(now: now)
-            sendingTime = .now() - receivedAt
+            sendingTime = .now() - begin - receivedTime
         }
         for session in sessions.all { session.close(now: MonotonicTime.now()) }
         sendBatch()

@@ -31,8 +31,8 @@ extension MediaServer {
             self?.ended(id)
         }
         let request = FrameRequest(
-            id: id, hub: hub, sound: source.tracks[.audio], client: client, clock: clock, sink: sink,
-            soundSink: soundSink,
+            id: id, hub: hub, sound: source.tracks[.audio], client: client, clock: clock,
+            openedAt: .now(), sink: sink, soundSink: soundSink,
             onEnd: { reason in
                 leave()
                 onEnd(reason)

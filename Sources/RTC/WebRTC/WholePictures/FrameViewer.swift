@@ -12,6 +12,8 @@ struct FrameRequest: Sendable {
     /// The viewer's address in text, without the port.
     var client: String
     var clock: NTPClock
+    /// When the viewer asked for pictures: it confirms number 0 from then on.
+    var openedAt: MonotonicTime
     /// Gets the pictures in order, on the media thread. Must not block.
     var sink: @Sendable (WholePicture) -> Void
     /// Gets the sound in the same way, while the viewer wants it.
@@ -61,11 +63,11 @@ struct FrameViewer: LayerSwitching, TrackViewer {
     private var keyFrameRequests = KeyFrameRequestLimiter()
 
     /// A viewer of `feed`, where it counts until ``leave(now:)``.
-    init(_ request: FrameRequest, feed: TrackFeed, now: MonotonicTime) {
+    init(_ request: FrameRequest, feed: TrackFeed) {
         self.request = request
         sourceFeed = feed
         self.feed = feed
-        rate = WholePictureBandwidthEstimator(now: now)
+        rate = WholePictureBandwidthEstimator(now: request.openedAt)
         feed.sessionCount += 1
         feed.sessionCountWithout444 += 1
     }
