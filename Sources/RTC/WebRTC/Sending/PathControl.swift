@@ -38,6 +38,9 @@ struct PathControl {
     /// before the first packet, and for others.
     private var silentAt: MonotonicTime?
     private let isOfServer: Bool
+    /// The most that a server asks for (REMB) beside transport-wide feedback, as Janus does for the rate of its room; nil
+    /// if it asks for nothing.
+    private var askedRate: BitRate?
     private static let silenceTimeout = Interval.seconds(1)
     private var controller: CongestionController
     private var pacer = Pacer()
@@ -80,7 +83,7 @@ struct PathControl {
     /// The plan's target alone doesn't show a limit: without transport-wide feedback, it is below the estimate whenever
     /// a round trip is longer than the shortest one, even by one unit of the reports' clock.
     var targetBitRate: BitRate {
-        guard hasFeedback, plan.estimate < Self.plenty else { return .highest }
+        guard hasFeedback, plan.estimate < Self.plenty || askedRate != nil else { return .highest }
         return BitRate(bitsPerSecond: max(0, plan.target.bitsPerSecond - paddingBitsPerSecond))
     }
 
@@ -104,16 +107,27 @@ struct PathControl {
             if !hasFeedback { controller.assume(Self.plenty) }
         }
         paddingBitsPerSecond = padding.sum(at: now) * 8
-        canPad = getsLess || growth.allow(usesItsRate, plan, now: now)
-        plan = controller.plan(waiting: canPad ? .max : waiting, at: now)
+        let hasAll = hasFeedbackOnNumbers && askedRate.map { plan.estimate >= $0 } ?? false
+        canPad = !hasAll && (getsLess || growth.allow(usesItsRate, plan, now: now))
+        plan = limited(controller.plan(waiting: canPad ? .max : waiting, at: now))
         if canPad, !getsLess, plan.probe != nil { growth.began(plan.estimate, now: now) }
         pacer.setRate(plan.pacingRate, isProbing: plan.probe != nil, now: now)
     }
 
     /// Updates the plan while a probe is being completed.
     mutating func continueProbe(now: MonotonicTime) {
-        plan = controller.plan(waiting: .max, at: now)
+        plan = limited(controller.plan(waiting: .max, at: now))
         pacer.setRate(plan.pacingRate, isProbing: plan.probe != nil, now: now)
+    }
+
+    /// The plan with no more than the server asks for. The pace stays that of the path, so that key frames arrive at once.
+    private func limited(_ plan: SendingPlan) -> SendingPlan {
+        guard hasFeedbackOnNumbers, let askedRate, plan.estimate > askedRate else { return plan }
+        var plan = plan
+        plan.estimate = askedRate
+        plan.target = min(plan.target, askedRate)
+        plan.carried = min(plan.carried, askedRate)
+        return plan
     }
 
     /// Whether a packet of this size may be sent now; if so, it counts as sent for the pace.
@@ -201,6 +215,7 @@ struct PathControl {
 
     /// Processes the peer's own estimate of the path.
     mutating func take(_ estimate: ReceiverEstimatedMaximumBitRate, now: MonotonicTime) {
+        if isOfServer, isNumbered { askedRate = estimate.bitRate.bitsPerSecond > 0 ? estimate.bitRate : nil }
         controller.receive(remb: estimate.bitRate, at: now)
     }
 }
