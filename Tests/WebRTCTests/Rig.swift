@@ -105,6 +105,19 @@ final class Rig {
         return peer
     }
 
+    /// A server that has connected: it is ICE-lite, and the host looks for the path.
+    func joinServer(hasRetransmission: Bool = true, hasTransportNumbers: Bool = false) throws -> RigPeer {
+        let address = TransportAddress(ipv4: 192, 0, 2, 0, port: 50_000)
+        let peer = try addPeer(
+            hasRetransmission: hasRetransmission, isDTLSClient: true, hasTransportNumbers: hasTransportNumbers,
+            candidates: [RemoteCandidate(address: address, priority: 100)], iceRole: .controlling(tieBreaker: .max))
+        peer.checksOn = false
+        peer.viewer.isControlled = true
+        run(for: .milliseconds(200))
+        try #require(peer.session.isConnected && peer.viewer.isConnected)
+        return peer
+    }
+
     /// Publishes a picture of a track that was captured `age` ago.
     func publish(
         _ make: (_ captured: MonotonicTime) -> CodedFrame, age: Interval = .milliseconds(4), on track: Int = 0

@@ -12,29 +12,20 @@ import TrackHub
 private final class ReportingViewer {
     let rig: Rig
     let peer: RigPeer
-    private var arrivals: TransportArrivals
-    private var notedCount = 0
+    private var arrivals: ArrivalFeedback
 
     init() throws {
         rig = try Rig()
         peer = try rig.join(hasTransportNumbers: true)
         peer.checksOn = false
-        arrivals = TransportArrivals(sender: SSRC(1), now: rig.now)
+        arrivals = ArrivalFeedback(of: peer.viewer, now: rig.now)
         // What the connection makes due is due at whole milliseconds. Frames and sender reports never fall on these.
         rig.run(for: .microseconds(600_500))
         rig.publish { Pictures.idr(20_000, captured: $0) }
     }
 
     /// The feedback about the packets that have arrived since the last feedback.
-    func feedback() throws -> RTCPPacket {
-        for packet in peer.viewer.packets.dropFirst(notedCount) {
-            let number: UInt16 = try #require(packet.rtp.extensionData(3)).reduce(0) { $0 << 8 | UInt16($1) }
-            arrivals.note(number, of: packet.rtp.header.ssrc, now: packet.time)
-        }
-        notedCount = peer.viewer.packets.count
-        let report = arrivals.report(now: .distantFuture)
-        return .transportFeedback(try #require(report))
-    }
+    func feedback() throws -> RTCPPacket { .transportFeedback(try #require(try arrivals.take())) }
 
     /// Sends feedback and nothing else; it has just arrived then.
     func report() throws {

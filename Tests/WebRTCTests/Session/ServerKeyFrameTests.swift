@@ -25,16 +25,8 @@ struct ServerKeyFrameTests {
 
         init() throws {
             let rig = try Rig()
-            let address = TransportAddress(ipv4: 192, 0, 2, 0, port: 50_000)
-            let server = try rig.addPeer(
-                isDTLSClient: true, candidates: [RemoteCandidate(address: address, priority: 100)],
-                iceRole: .controlling(tieBreaker: .max))
-            server.checksOn = false
-            server.viewer.isControlled = true
-            rig.run(for: .milliseconds(200))
-            try #require(server.session.isConnected && server.viewer.isConnected)
             self.rig = rig
-            self.server = server
+            server = try rig.joinServer()
             viewer = try rig.join()
             answered = rig.source.keyFrameRequests
             rig.publish { Pictures.idr(30_000, captured: $0) }

@@ -8,19 +8,6 @@ import Testing
 
 @Suite("Sessions with servers that pass on what they get")
 struct ServerSessionTests {
-    /// A server that has connected: it is ICE-lite, and the host looks for the path.
-    private func join(_ rig: Rig, hasTransportNumbers: Bool = false) throws -> RigPeer {
-        let address = TransportAddress(ipv4: 192, 0, 2, 0, port: 50_000)
-        let peer = try rig.addPeer(
-            isDTLSClient: true, hasTransportNumbers: hasTransportNumbers,
-            candidates: [RemoteCandidate(address: address, priority: 100)], iceRole: .controlling(tieBreaker: .max))
-        peer.checksOn = false
-        peer.viewer.isControlled = true
-        rig.run(for: .milliseconds(200))
-        try #require(peer.session.isConnected && peer.viewer.isConnected)
-        return peer
-    }
-
     private func keyFrames(_ peer: RigPeer, since start: MonotonicTime = .zero) -> [MonotonicTime] {
         peer.viewer.pictures.filter { $0.unit.nalUnits.contains { $0.first == 0x65 } && $0.time >= start }.map(\.time)
     }
@@ -35,7 +22,7 @@ struct ServerSessionTests {
     @Test("two sender reports come within 300 ms, and the key frame that stands in the cache follows them")
     func bridge() throws {
         let rig = try Rig(hasSound: true)
-        let peer = try join(rig)
+        let peer = try rig.joinServer()
         // Reports are due with the first packets, however long those have taken.
         rig.run(for: .milliseconds(700))
         let start = rig.now
@@ -70,7 +57,7 @@ struct ServerSessionTests {
     @Test("where the picture moves, the source is asked once for the key frame behind the second report")
     func movingBridge() throws {
         let rig = try Rig()
-        let peer = try join(rig)
+        let peer = try rig.joinServer()
         rig.publish { Pictures.idr(60_000, captured: $0) }
         let asked = rig.source.keyFrameRequests
         for index in 0..<60 {
@@ -102,7 +89,7 @@ struct ServerSessionTests {
     func stillScreen() throws {
         for orders in [false, true] {
             let rig = try Rig()
-            let peer = try join(rig)
+            let peer = try rig.joinServer()
             let other = try rig.join()
             rig.publish { Pictures.idr(60_000, captured: $0) }
             rig.run(for: .seconds(1))
@@ -131,7 +118,7 @@ struct ServerSessionTests {
     @Test("once the screen has changed, the source is asked, so that no viewer sees old content again")
     func changedScreen() throws {
         let rig = try Rig()
-        let peer = try join(rig)
+        let peer = try rig.joinServer()
         rig.publish { Pictures.idr(60_000, captured: $0) }
         rig.run(for: .seconds(3))
         rig.publish { Pictures.delta(200, seed: 1, captured: $0) }
@@ -152,7 +139,7 @@ struct ServerSessionTests {
     @Test("a server that never says what it receives gets all that the source sends", arguments: [true, false])
     func noFeedback(hasTransportNumbers: Bool) throws {
         let rig = try Rig()
-        let peer = try join(rig, hasTransportNumbers: hasTransportNumbers)
+        let peer = try rig.joinServer(hasTransportNumbers: hasTransportNumbers)
         rig.publish { Pictures.idr(60_000, captured: $0) }
         // 12 Mbit/s.
         for index in 0..<300 {

@@ -177,14 +177,17 @@ public struct RTPStream: Sendable {
     ///     |             time stamp, marker, extensions as before|     16 bits     |                  |
     ///     +-----------------------------------------------------+-----------------+------------------+
     ///
-    /// - Parameter transportNumber: the transport-wide sequence number of a retransmission on its own stream. Without
-    ///   one (``hasRetransmission``) it is not used: the packet keeps its first number, so a report on that number may
-    ///   be about either time that the packet was sent.
+    /// - Parameters:
+    ///   - asSent: whether to write it bit for bit, for the stream of the media, though there is one of retransmissions.
+    ///   - transportNumber: the transport-wide sequence number of a retransmission on its own stream. Otherwise
+    ///     it is not used: the packet keeps its first number, so a report on that number may be about either time that
+    ///     the packet was sent.
     /// - Returns: whether the packet could be written. False, with an empty buffer, if the track's history no longer
     ///   has the frame, or the one before in a packet with both, or if the peer supports retransmissions but not for
     ///   that payload type.
     public mutating func writeRetransmission(
-        _ packet: SentPacket, from history: TrackHistory, transportNumber: UInt16? = nil, into buffer: inout [UInt8]
+        _ packet: SentPacket, from history: TrackHistory, asSent: Bool = false, transportNumber: UInt16? = nil,
+        into buffer: inout [UInt8]
     ) -> Bool {
         buffer.removeAll(keepingCapacity: true)
         var frame: PacketizedFrame?
@@ -201,7 +204,7 @@ public struct RTPStream: Sendable {
             previous = before
         case .padding: break
         }
-        guard let retransmission = configuration.retransmission else {
+        guard let retransmission = asSent ? nil : configuration.retransmission else {
             assemble(packet, frame: frame, after: previous, into: &buffer)
             statistics.notePacket(payloadByteCount: payloadByteCount(of: packet, frame: frame, after: previous))
             return true

@@ -18,7 +18,7 @@ public struct TailLossProbe: Sendable {
         /// A padding packet with the next sequence number. It reveals the gap, and the receiver requests what it is
         /// missing.
         case padding
-        /// The picture's last packet, bit for bit the same. Nothing else is allowed without a retransmission stream.
+        /// The picture's last packet, bit for bit the same on the same stream.
         case retransmitLastPacket
     }
 
@@ -54,7 +54,8 @@ public struct TailLossProbe: Sendable {
     private var bursts = BurstDetector()
     private var paddingGuard = PaddingGuard()
 
-    /// - Parameter hasRetransmission: whether the peer supports a retransmission stream.
+    /// - Parameter hasRetransmission: whether the peer supports a retransmission stream, and may get padding. Without,
+    ///   nothing is sent but ``Action/retransmitLastPacket``.
     public init(hasRetransmission: Bool) {
         self.hasRetransmission = hasRetransmission
     }

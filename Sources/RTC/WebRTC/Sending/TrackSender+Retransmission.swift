@@ -15,7 +15,10 @@ extension TrackSender {
             path.sentPadding(byteCount: sent.byteCount, now: now)
             _ = protectAndSend(send)
         case .retransmitLastPacket:
-            retransmitPackets([last], along: &path, now: now, send: send)
+            guard let packet = stream.sent.packet(last) else { return }
+            if retransmit(packet, asSent: true, along: &path, now: now, send: send) {
+                responder.noteProbeSent(byteCount: packet.byteCount, at: now)
+            }
         case .retransmitPicture:
             retransmitPackets(tailLossProbe.pictureSequenceNumbers, along: &path, now: now, send: send)
         }
@@ -32,13 +35,16 @@ extension TrackSender {
         }
     }
 
-    /// Sends packets of no other use, as many as the pace allows now: they show whether the path carries more.
+    /// Sends packets of no other use, as many as the pace allows now: they show whether the path carries more. Returns
+    /// false if there is nothing to send.
     ///
     /// A large probe is made of a packet that was sent a moment ago, on the retransmission stream: a few hundred
-    /// padding packets would be more than libwebrtc forgives (see ``TailLossProbe``).
-    mutating func pad(along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool) {
+    /// padding packets would be more than libwebrtc forgives (see ``TailLossProbe``). So is each probe of a server's
+    /// path, because servers pass padding on to their viewers, but not retransmissions.
+    mutating func pad(along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool) -> Bool {
         let isLarge = path.plan.probe.map { $0.minByteCount >= Self.largeProbe } ?? false
-        let again = isLarge && stream.hasRetransmission ? lastLargePacket : nil
+        let again = stream.hasRetransmission && (isLarge || isForServer) ? packetForProbes : nil
+        if again == nil, isForServer, stream.hasRetransmission { return false }
         while !isStalled, path.plan.probe != nil, path.tryConsume(byteCount: again?.byteCount ?? 300, now: now) {
             let isWritten =
                 if let again {
@@ -47,35 +53,44 @@ extension TrackSender {
                 } else {
                     stream.writePadding(.max, transportNumber: path.nextNumber, into: &feed.packet) != nil
                 }
-            guard isWritten else { return }
+            guard isWritten else { return false }
             path.sent(byteCount: feed.packet.count, isPaced: true, now: now)
             if !protectAndSend(send) { isStalled = true }
             path.continueProbe(now: now)
         }
+        return true
     }
 
     private static let largeProbe = 12_000
 
-    /// A packet of a full size among the last ones sent; nil if there is none.
-    private var lastLargePacket: SentPacket? {
-        guard var number = stream.lastSequenceNumber else { return nil }
-        for _ in 0..<16 {
-            if let packet = stream.sent.packet(number), packet.byteCount > 1000 { return packet }
-            number = SequenceNumber(number.rawValue &- 1)
+    /// The largest one of the last packets whose frames are still there; nil if it is too small. Smaller packets make a
+    /// probe of very many, and a viewer can get padding instead.
+    private var packetForProbes: SentPacket? {
+        guard let last = stream.lastSequenceNumber else { return nil }
+        var largest: SentPacket?
+        for distance in 0..<64 {
+            guard let packet = stream.sent.packet(last.advanced(by: -distance)),
+                packet.byteCount > (largest?.byteCount ?? (isForServer ? 250 : 1000)),
+                case .media(let frame, _) = packet.content, feed.history.frame(frame) != nil
+            else { continue }
+            largest = packet
         }
-        return nil
+        return largest
     }
 
-    /// Sends `packet` again. Returns false if its frame is no longer there.
+    /// Sends `packet` again: on the retransmission stream if there is one and unless `asSent` says bit for bit. Returns
+    /// false if its frame is no longer there.
     @discardableResult
     mutating func retransmit(
-        _ packet: SentPacket, along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool
+        _ packet: SentPacket, asSent: Bool = false, along path: inout PathControl, now: MonotonicTime,
+        send: ([UInt8]) -> Bool
     ) -> Bool {
         let number = path.nextNumber
-        guard stream.writeRetransmission(packet, from: feed.history, transportNumber: number, into: &feed.packet) else {
-            return false
-        }
-        if stream.hasRetransmission {
+        guard
+            stream.writeRetransmission(
+                packet, from: feed.history, asSent: asSent, transportNumber: number, into: &feed.packet)
+        else { return false }
+        if stream.hasRetransmission, !asSent {
             path.sent(byteCount: feed.packet.count, isPaced: false, now: now)
         } else {
             path.sentUnnumbered(byteCount: feed.packet.count, now: now)

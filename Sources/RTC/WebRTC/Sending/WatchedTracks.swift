@@ -184,8 +184,8 @@ final class WatchedTracks: TrackViewer {
         if path.canPad, !isStalled, path.plan.probe != nil,
             let index = senders.indices.first(where: { senders[$0].stream.lastSequenceNumber != nil })
         {
-            senders[index].pad(along: &path, now: now, send: send)
-            deadline = min(deadline, path.nextSendTime(now: now))
+            let goesOn = senders[index].pad(along: &path, now: now, send: send)
+            if goesOn { deadline = min(deadline, path.nextSendTime(now: now)) }
         }
         return deadline
     }

@@ -1,0 +1,112 @@
+import MediaSessions
+import MediaTypes
+import RTP
+import Testing
+import TrackHub
+
+@testable import WebRTC
+
+@Suite("The path to a server, which passes on what it gets")
+struct ServerPathTests {
+    /// A server that sends transport-wide feedback, and a source that sends it 4.8 Mbit/s: as much as it may while the
+    /// path isn't known to carry more.
+    private final class Motion {
+        let rig: Rig
+        let peer: RigPeer
+        private var feedback: ArrivalFeedback
+        private var lowSeed: UInt64?
+        private var answered = 0
+
+        /// Whether the source is asked for a key frame that it hasn't made.
+        private var wantsKeyFrame: Bool {
+            defer { answered = rig.source.keyFrameRequests }
+            return rig.source.keyFrameRequests > answered
+        }
+
+        init() throws {
+            rig = try Rig()
+            peer = try rig.joinServer(hasTransportNumbers: true)
+            feedback = ArrivalFeedback(of: peer.viewer, now: rig.now)
+            rig.publish { Pictures.idr(20_000, captured: $0) }
+        }
+
+        func run(pictures: Int) throws {
+            for _ in 0..<pictures {
+                let seed = UInt64(rig.published.count)
+                if rig.source.lowRate != nil {
+                    let isFirst = lowSeed == nil
+                    lowSeed = seed
+                    let picture =
+                        isFirst
+                        ? Pictures.idr(5_000, seed: seed, captured: rig.now)
+                        : Pictures.delta(1_000, seed: seed, captured: rig.now)
+                    _ = rig.hub.takeLow(picture, epoch: 1, number: seed, now: rig.now)
+                }
+                rig.publish {
+                    wantsKeyFrame
+                        ? Pictures.idr(20_000, seed: seed, captured: $0)
+                        : Pictures.delta(20_000, seed: seed, captured: $0)
+                }
+                rig.run(for: .milliseconds(33))
+                if let arrivals = try feedback.take() { peer.viewer.send(.transportFeedback(arrivals)) }
+                rig.feed.adaptRates(to: peer.session.watched.map { [$0] } ?? [], now: rig.now)
+            }
+        }
+    }
+
+    /// The packets of the pictures' stream without any of a picture, which a server passes on.
+    private func padding(at peer: RigPeer) -> Int { peer.mediaPackets.count { $0.rtp.payload.isEmpty } }
+
+    @Test("a picture that has lost all packets but its first is repaired, without padding", arguments: [2, 20])
+    func lostEnd(kilobytes: Int) throws {
+        let rig = try Rig()
+        let peer = try rig.joinServer()
+        rig.publish { Pictures.idr(20_000, captured: $0) }
+        rig.run(for: .seconds(3))
+        var seen: Set<UInt16> = []
+        peer.link.loses = { packet in
+            packet.ssrc == peer.viewer.settings.media.rawValue && seen.insert(packet.sequenceNumber).inserted
+                && seen.count > 1
+        }
+        rig.publish { Pictures.delta(kilobytes * 1000, seed: 7, captured: $0) }
+        rig.run(for: .seconds(1))
+        #expect(peer.link.media.count { $0.isLost } >= kilobytes / 2)
+        #expect(peer.wholePictures.last == rig.published.last?.contents)
+        #expect(padding(at: peer) == 0)
+    }
+
+    @Test("a server that got the low layer gets the source again, and what probes its path is no padding")
+    func growth() throws {
+        let motion = try Motion()
+        let peer = motion.peer
+        peer.link.narrow = (BitRate(bitsPerSecond: 1_000_000), .milliseconds(200))
+        try motion.run(pictures: 150)
+        #expect(peer.session.statistics.getsLowLayer == true)
+        peer.link.narrow = nil
+        try motion.run(pictures: 30)
+        let before = peer.viewer.packets.count
+        try motion.run(pictures: 300)
+        #expect(peer.session.statistics.getsLowLayer == false)
+        #expect(peer.viewer.packets.dropFirst(before).contains { $0.isRetransmission })
+        #expect(padding(at: peer) == 0)
+    }
+
+    @Test("the rate that a server asks for (REMB) isn't exceeded, though its path carries more")
+    func askedRate() throws {
+        let motion = try Motion()
+        try motion.run(pictures: 60)
+        #expect(motion.peer.session.targetBitRate.bitsPerSecond > 3_000_000)
+        func ask(for rate: BitRate) throws {
+            motion.peer.viewer.send(
+                .estimatedMaximumBitRate(
+                    ReceiverEstimatedMaximumBitRate(
+                        sender: SSRC(1), bitRate: rate, sources: [motion.peer.viewer.settings.media])))
+            try motion.run(pictures: 30)
+        }
+        try ask(for: BitRate(bitsPerSecond: 2_000_000))
+        #expect((1_500_000...2_000_000).contains(motion.peer.session.targetBitRate.bitsPerSecond))
+        // It asks for nothing more.
+        try ask(for: BitRate(bitsPerSecond: 0))
+        #expect(motion.peer.session.targetBitRate.bitsPerSecond > 3_000_000)
+    }
+}
