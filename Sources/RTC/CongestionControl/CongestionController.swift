@@ -284,15 +284,15 @@ public struct CongestionController: Sendable {
     /// Raises the estimate to at least `rate`, which the path is thought to carry because nothing shows the contrary.
     public mutating func assume(_ rate: BitRate) { delayBased.raise(to: rate) }
 
-    /// Applies the upper bound that the peer has set (REMB, draft-alvestrand-rmcat-remb-03); ignored if the peer sends
-    /// transport-wide feedback.
+    /// Applies the upper bound that the peer has set (REMB, draft-alvestrand-rmcat-remb-03), or for 0 none; ignored if
+    /// the peer sends transport-wide feedback.
     ///
     /// A peer raises its bound no faster than its received rate. So if little is sent, the bound is low and shows
     /// nothing: a bound below the present one counts only if the source sends about that much.
     public mutating func receive(remb: BitRate, at now: MonotonicTime) {
         guard !hasTransportFeedback else { return }
         sent.advance(to: now)
-        let value = max(remb, .zero)
+        let value = remb > .zero ? remb : .unlimited
         if value > rembLimit || sent.bitRate > value * Self.usedRembShare { rembLimit = value }
     }
 }

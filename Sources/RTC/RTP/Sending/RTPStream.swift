@@ -178,7 +178,8 @@ public struct RTPStream: Sendable {
     ///     +-----------------------------------------------------+-----------------+------------------+
     ///
     /// - Parameters:
-    ///   - asSent: whether to write it bit for bit, for the stream of the media, though there is one of retransmissions.
+    ///   - asSent: whether to write it bit for bit, for the stream of the media, even if there is one of
+    ///     retransmissions.
     ///   - transportNumber: the transport-wide sequence number of a retransmission on its own stream. Otherwise
     ///     it is not used: the packet keeps its first number, so a report on that number may be about either time that
     ///     the packet was sent.

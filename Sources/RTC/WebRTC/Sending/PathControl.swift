@@ -38,8 +38,8 @@ struct PathControl {
     /// before the first packet, and for others.
     private var silentAt: MonotonicTime?
     private let isOfServer: Bool
-    /// The most that a server asks for (REMB) beside transport-wide feedback, as Janus does for the rate of its room; nil
-    /// if it asks for nothing.
+    /// The most that a server asks for (REMB) beside transport-wide feedback, as Janus does for the rate of its room;
+    /// nil if it asks for nothing.
     private var askedRate: BitRate?
     private static let silenceTimeout = Interval.seconds(1)
     private var controller: CongestionController
@@ -78,12 +78,15 @@ struct PathControl {
         pacer.setRate(plan.pacingRate, now: now)
     }
 
-    /// The bit rate that the path can carry beside the padding, for encoders.
+    /// The bit rate for encoders: what the path can carry beside the padding, and no more than a server asks for.
+    var encoderBitRate: BitRate { min(targetBitRate, askedRate ?? .highest) }
+
+    /// The bit rate that the path can carry beside the padding.
     ///
     /// The plan's target alone doesn't show a limit: without transport-wide feedback, it is below the estimate whenever
     /// a round trip is longer than the shortest one, even by one unit of the reports' clock.
     var targetBitRate: BitRate {
-        guard hasFeedback, plan.estimate < Self.plenty || askedRate != nil else { return .highest }
+        guard hasFeedback, plan.estimate < Self.plenty else { return .highest }
         return BitRate(bitsPerSecond: max(0, plan.target.bitsPerSecond - paddingBitsPerSecond))
     }
 
@@ -91,7 +94,8 @@ struct PathControl {
     /// network is trusted to carry the first guess.
     var carriedBitRate: BitRate {
         guard hasFeedback else { return BitRate(bitsPerSecond: 0) }
-        return min(plan.target, isNearby ? max(plan.carried, Self.firstGuessNearby) : plan.carried)
+        let carried = isNearby ? max(plan.carried, Self.firstGuessNearby) : plan.carried
+        return min(plan.target, carried, askedRate ?? .highest)
     }
 
     // MARK: Sending
@@ -107,27 +111,28 @@ struct PathControl {
             if !hasFeedback { controller.assume(Self.plenty) }
         }
         paddingBitsPerSecond = padding.sum(at: now) * 8
-        let hasAll = hasFeedbackOnNumbers && askedRate.map { plan.estimate >= $0 } ?? false
-        canPad = !hasAll && (getsLess || growth.allow(usesItsRate, plan, now: now))
-        plan = limited(controller.plan(waiting: canPad ? .max : waiting, at: now))
+        let wantsMore = askedRate.map { $0 > plan.estimate } ?? true
+        canPad = getsLess || growth.allow(usesItsRate && wantsMore, plan, now: now)
+        plan = controller.plan(waiting: canPad ? .max : waiting, at: now)
         if canPad, !getsLess, plan.probe != nil { growth.began(plan.estimate, now: now) }
-        pacer.setRate(plan.pacingRate, isProbing: plan.probe != nil, now: now)
+        pacer.setRate(pacingRate(waiting: waiting), isProbing: plan.probe != nil, now: now)
     }
+
+    /// The rate to send `waiting` bytes at. A server passes packets on as they come. If that is to another server over
+    /// plain RTP, nothing is repaired, and the system's usual buffer there has room for some 90 packets, which is less
+    /// than a key frame. So a server gets them no faster than it must.
+    private func pacingRate(waiting: Int) -> BitRate {
+        guard isOfServer, plan.probe == nil else { return plan.pacingRate }
+        return min(plan.pacingRate, max(Self.plenty, BitRate(bitsPerSecond: waiting * 8000 / Self.serverTime)))
+    }
+
+    /// A server gets what waits at most so many milliseconds late, by the rate of that moment.
+    private static let serverTime = 100
 
     /// Updates the plan while a probe is being completed.
     mutating func continueProbe(now: MonotonicTime) {
-        plan = limited(controller.plan(waiting: .max, at: now))
+        plan = controller.plan(waiting: .max, at: now)
         pacer.setRate(plan.pacingRate, isProbing: plan.probe != nil, now: now)
-    }
-
-    /// The plan with no more than the server asks for. The pace stays that of the path, so that key frames arrive at once.
-    private func limited(_ plan: SendingPlan) -> SendingPlan {
-        guard hasFeedbackOnNumbers, let askedRate, plan.estimate > askedRate else { return plan }
-        var plan = plan
-        plan.estimate = askedRate
-        plan.target = min(plan.target, askedRate)
-        plan.carried = min(plan.carried, askedRate)
-        return plan
     }
 
     /// Whether a packet of this size may be sent now; if so, it counts as sent for the pace.
@@ -215,8 +220,11 @@ struct PathControl {
 
     /// Processes the peer's own estimate of the path.
     mutating func take(_ estimate: ReceiverEstimatedMaximumBitRate, now: MonotonicTime) {
-        if isOfServer, isNumbered { askedRate = estimate.bitRate.bitsPerSecond > 0 ? estimate.bitRate : nil }
-        controller.receive(remb: estimate.bitRate, at: now)
+        if isOfServer, hasFeedbackOnNumbers {
+            askedRate = estimate.bitRate.bitsPerSecond > 0 ? estimate.bitRate : nil
+        } else {
+            controller.receive(remb: estimate.bitRate, at: now)
+        }
     }
 }
 

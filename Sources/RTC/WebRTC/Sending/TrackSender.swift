@@ -94,8 +94,8 @@ struct TrackSender: LayerSwitching {
         keyFrameRequests = KeyFrameRequestLimiter(isOfServer: isForServer)
         stream = RTPStream(track, clock: session.clock)
         samplesWait = SamplesWait(viewerChecks: track.extensions.available.contains(.samples))
-        // Servers pass padding on, and some of their viewers take it for a picture. The last packet as it was shows them
-        // each gap before it, which a retransmission wouldn't: mediasoup ignores one of a packet that is new to it.
+        // Servers pass padding on, and some of their viewers take it for a picture. The last packet as it was shows
+        // them each gap before it. A retransmission wouldn't: mediasoup ignores one of a packet that is new to it.
         tailLossProbe = TailLossProbe(hasRetransmission: stream.hasRetransmission && !isForServer)
         reports = ReportSchedule(start: now, hasEarlySecond: isForServer)
     }

@@ -65,8 +65,8 @@ final class WatchedTracks: TrackViewer {
 
     func targetBitRate(at feed: TrackFeed) -> BitRate? {
         guard takes(feed) else { return nil }
-        if feed.layer == .source { return max(Self.minSourceRate, targetBitRate) }
-        let rate = max(Self.minLowRate, targetBitRate)
+        if feed.layer == .source { return max(Self.minSourceRate, path.encoderBitRate) }
+        let rate = max(Self.minLowRate, path.encoderBitRate)
         // A queue that the source layer has left delays each frame until it has drained: at a lower rate, it drains.
         return path.plan.queueingDelay > Self.longQueue ? BitRate(bitsPerSecond: rate.bitsPerSecond / 4) : rate
     }
