@@ -75,9 +75,9 @@ struct ProbeController {
         case .awaiting(let deadline):
             if now >= deadline { phase = .idle(until: now + Self.interval) }
         case .sending(let cluster):
-            // The source has run dry, or can send nothing: that shows nothing about the probe's rate.
+            // The source has run dry: the packets sent show nothing about the probe's rate.
             let pause = max(cluster.rate, BitRate(bitsPerSecond: 1)).time(for: 3 * 1500) + Self.maxPause
-            if now - sentAt > pause { phase = .idle(until: now + Self.retryInterval) }
+            if packets > 0, now - sentAt > pause { phase = .idle(until: now + Self.retryInterval) }
         case .idle(let until):
             guard now >= until, estimate < most * Self.nearMost else { return }
             let rate = min(estimate * (isFirst ? Self.scales.first : Self.scales.further), most)
@@ -88,7 +88,8 @@ struct ProbeController {
             guard isAllowed(max(cluster.minByteCount, Self.minPacketCount * Self.packetSize)) else { return }
             isFirst = false
             identifier = identifier == .max ? 1 : identifier + 1
-            (packets, bytes, sentAt) = (0, 0, now)
+            packets = 0
+            bytes = 0
             measurement = ProbeMeasurement()
             phase = .sending(cluster)
         }

@@ -16,7 +16,7 @@ public struct SendingPlan: Hashable, Sendable {
     /// without transport-wide feedback, how much longer the round trip is.
     public var queueingDelay: Interval
     /// The probe to send now, at ``pacingRate``. It consists of whatever packets are waiting; if too few are, padding
-    /// completes it. A sender without padding may ignore it, and the probe is then given up.
+    /// completes it. A sender without padding may ignore it. A probe that has begun and isn't completed is given up.
     public var probe: ProbeCluster?
     /// Whether the source sends so much less than the estimate that the estimate can't grow.
     public var isApplicationLimited: Bool

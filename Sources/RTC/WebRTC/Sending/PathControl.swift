@@ -38,9 +38,11 @@ struct PathControl {
     /// before the first packet, and for others.
     private var silentAt: MonotonicTime?
     private let isOfServer: Bool
-    /// The most that a server asks for (REMB) beside transport-wide feedback, as Janus does for the rate of its room;
-    /// nil if it asks for nothing.
+    /// The most that a server has asked for (REMB); nil if nothing.
     private var askedRate: BitRate?
+    /// The same, of a server that sends transport-wide feedback, as Janus asks for the rate of its room. Without such
+    /// feedback, it is the path's limit, for the controller.
+    private var askedLimit: BitRate { hasFeedbackOnNumbers ? askedRate ?? .highest : .highest }
     private static let silenceTimeout = Interval.seconds(1)
     private var controller: CongestionController
     private var pacer = Pacer()
@@ -79,7 +81,7 @@ struct PathControl {
     }
 
     /// The bit rate for encoders: what the path can carry beside the padding, and no more than a server asks for.
-    var encoderBitRate: BitRate { min(targetBitRate, askedRate ?? .highest) }
+    var encoderBitRate: BitRate { min(targetBitRate, askedLimit) }
 
     /// The bit rate that the path can carry beside the padding.
     ///
@@ -95,7 +97,7 @@ struct PathControl {
     var carriedBitRate: BitRate {
         guard hasFeedback else { return BitRate(bitsPerSecond: 0) }
         let carried = isNearby ? max(plan.carried, Self.firstGuessNearby) : plan.carried
-        return min(plan.target, carried, askedRate ?? .highest)
+        return min(plan.target, carried, askedLimit)
     }
 
     // MARK: Sending
@@ -111,8 +113,7 @@ struct PathControl {
             if !hasFeedback { controller.assume(Self.plenty) }
         }
         paddingBitsPerSecond = padding.sum(at: now) * 8
-        let wantsMore = askedRate.map { $0 > plan.estimate } ?? true
-        canPad = getsLess || growth.allow(usesItsRate && wantsMore, plan, now: now)
+        canPad = getsLess || growth.allow(usesItsRate && plan.estimate < askedLimit, plan, now: now)
         plan = controller.plan(waiting: canPad ? .max : waiting, at: now)
         if canPad, !getsLess, plan.probe != nil { growth.began(plan.estimate, now: now) }
         pacer.setRate(pacingRate(waiting: waiting), isProbing: plan.probe != nil, now: now)
@@ -126,8 +127,8 @@ struct PathControl {
         return min(plan.pacingRate, max(Self.plenty, BitRate(bitsPerSecond: waiting * 8000 / Self.serverTime)))
     }
 
-    /// A server gets what waits at most so many milliseconds late, by the rate of that moment.
-    private static let serverTime = 100
+    /// Where more waits than a server gets within so many milliseconds, the rate is as much higher.
+    private static let serverTime = 50
 
     /// Updates the plan while a probe is being completed.
     mutating func continueProbe(now: MonotonicTime) {
@@ -220,11 +221,8 @@ struct PathControl {
 
     /// Processes the peer's own estimate of the path.
     mutating func take(_ estimate: ReceiverEstimatedMaximumBitRate, now: MonotonicTime) {
-        if isOfServer, hasFeedbackOnNumbers {
-            askedRate = estimate.bitRate.bitsPerSecond > 0 ? estimate.bitRate : nil
-        } else {
-            controller.receive(remb: estimate.bitRate, at: now)
-        }
+        if isOfServer { askedRate = estimate.bitRate.bitsPerSecond > 0 ? estimate.bitRate : nil }
+        controller.receive(remb: estimate.bitRate, at: now)
     }
 }
 
