@@ -40,8 +40,8 @@ struct PathControl {
     private let isOfServer: Bool
     /// The most that a server has asked for (REMB); nil if nothing.
     private var askedRate: BitRate?
-    /// The same, of a server that sends transport-wide feedback, as Janus asks for the rate of its room. Without such
-    /// feedback, it is the path's limit, for the controller.
+    /// ``askedRate`` of a server that sends transport-wide feedback, as Janus asks for the rate of its room. Without
+    /// such feedback, it is the path's limit, for the controller.
     private var askedLimit: BitRate { hasFeedbackOnNumbers ? askedRate ?? .highest : .highest }
     private static let silenceTimeout = Interval.seconds(1)
     private var controller: CongestionController
