@@ -1,6 +1,6 @@
 """What the servers that are published to have in common: WebRTC by aiortc, whose pictures are decoded and counted.
 
-They say, one JSON object a line, pictures of a session as they are decoded (`pictures`, with how many there were, their size, and how
+They say, one JSON object a line, pictures of a session as they are decoded (`pictures`, with how many there were, how many packets were only padding, their size, and how
 bright they are at the places that the variable PLACES names, as in `3,4 5,6`), and its sound (`sound`, with how many packets). `answer` may name a file for the sound: 16 bits a sample, 48,000 times a second, in two
 channels. With a witness (witness.py) they say neither.
 """
@@ -11,7 +11,7 @@ import os
 import sys
 
 import aioice.ice
-from aiortc import RTCPeerConnection, RTCSessionDescription
+from aiortc import RTCPeerConnection, RTCRtpReceiver, RTCSessionDescription
 from aiortc.mediastreams import MediaStreamError
 from witness import LOOPBACK, witness
 
@@ -24,6 +24,20 @@ PLACES = [tuple(map(int, place.split(","))) for place in os.environ.get("PLACES"
 
 def say(event, **facts):
     print(json.dumps({"event": event, **facts}), flush=True)
+
+
+padding = 0
+handle = RTCRtpReceiver._handle_rtp_packet
+
+
+async def count_padding(receiver, packet, **words):
+    global padding
+    if not packet.payload:
+        padding += 1
+    await handle(receiver, packet, **words)
+
+
+RTCRtpReceiver._handle_rtp_packet = count_padding
 
 
 async def watch(track, heard=None):
@@ -39,7 +53,7 @@ async def watch(track, heard=None):
                 plane = frame.planes[0]
                 luma = [memoryview(plane)[y * plane.line_size + x] for x, y in PLACES]
                 key = bool(frame.key_frame)
-                say("pictures", count=count, width=frame.width, height=frame.height, key=key, luma=luma)
+                say("pictures", count=count, padding=padding, width=frame.width, height=frame.height, key=key, luma=luma)
                 continue
             if heard:
                 with open(heard, "ab") as file:

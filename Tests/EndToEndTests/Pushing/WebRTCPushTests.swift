@@ -57,7 +57,7 @@ extension EndToEnd {
             #expect(!desktop.host.output.contains("Sesam") && !desktop.host.log.contains("Sesam"))
         }
 
-        @Test("the pointer is drawn into what a WHIP endpoint gets")
+        @Test("the pointer is drawn into what a WHIP endpoint gets, and none of that is padding")
         func pointer() throws {
             // A white dot with its hot spot in the middle, and a place beside it on the scene's dark ground.
             let client = try PythonClient(
@@ -68,10 +68,12 @@ extension EndToEnd {
             try expectPictures(client)
             let display = try DisplayClient(desktop.screen.name)
             func waitForDot(_ isThere: Bool) throws {
-                try client.event("pictures") {
+                let seen = try client.event("pictures") {
                     let luma = $0["luma"] as? [Int] ?? []
                     return luma.count == 2 && (luma[0] > 180) == isThere && luma[1] < 100
                 }
+                // A server would pass it on, and some viewers take it for a picture.
+                #expect(seen["padding"] as? Int == 0)
             }
             try waitForDot(false)
             display.showPointer(at: (300, 9), glyph: 38)

@@ -15,21 +15,19 @@ extension TrackSender {
             path.sentPadding(byteCount: sent.byteCount, now: now)
             _ = protectAndSend(send)
         case .retransmitLastPacket:
-            guard let packet = stream.sent.packet(last) else { return }
-            if retransmit(packet, asSent: true, along: &path, now: now, send: send) {
-                responder.noteProbeSent(byteCount: packet.byteCount, at: now)
-            }
+            retransmitPackets([last], asSent: true, along: &path, now: now, send: send)
         case .retransmitPicture:
             retransmitPackets(tailLossProbe.pictureSequenceNumbers, along: &path, now: now, send: send)
         }
     }
 
     mutating func retransmitPackets(
-        _ numbers: [SequenceNumber], along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool
+        _ numbers: [SequenceNumber], asSent: Bool = false, along path: inout PathControl, now: MonotonicTime,
+        send: ([UInt8]) -> Bool
     ) {
         for number in numbers {
             guard let packet = stream.sent.packet(number) else { continue }
-            if retransmit(packet, along: &path, now: now, send: send) {
+            if retransmit(packet, asSent: asSent, along: &path, now: now, send: send) {
                 responder.noteProbeSent(byteCount: packet.byteCount, at: now)
             }
         }
@@ -62,20 +60,22 @@ extension TrackSender {
     }
 
     private static let largeProbe = 12_000
+    private static let (leastProbePacket, fullProbePacket) = (250, 1000)
 
-    /// The largest one of the last packets whose frames are still there; nil if it is too small. Smaller packets make a
-    /// probe of very many, and a viewer can get padding instead.
+    /// The last packet of a full size whose frame is still there, or for a server the largest one; nil without any.
+    /// Small packets would make a probe of very many, and a viewer can get padding instead.
     private var packetForProbes: SentPacket? {
         guard let last = stream.lastSequenceNumber else { return nil }
         var largest: SentPacket?
         for distance in 0..<64 {
             guard let packet = stream.sent.packet(last.advanced(by: -distance)),
-                packet.byteCount > (largest?.byteCount ?? (isForServer ? 250 : 1000)),
+                packet.byteCount > largest?.byteCount ?? Self.leastProbePacket,
                 case .media(let frame, _) = packet.content, feed.history.frame(frame) != nil
             else { continue }
+            if packet.byteCount > Self.fullProbePacket { return packet }
             largest = packet
         }
-        return largest
+        return isForServer ? largest : nil
     }
 
     /// Sends `packet` again: on the retransmission stream if there is one and unless `asSent` says bit for bit. Returns
