@@ -1,8 +1,9 @@
 """What the servers that are published to have in common: WebRTC by aiortc, whose pictures are decoded and counted.
 
-They say, one JSON object a line, pictures of a session as they are decoded (`pictures`, with how many there were, how many packets were only padding, their size, and how
-bright they are at the places that the variable PLACES names, as in `3,4 5,6`), and its sound (`sound`, with how many packets). `answer` may name a file for the sound: 16 bits a sample, 48,000 times a second, in two
-channels. With a witness (witness.py) they say neither.
+They say, one JSON object a line, pictures of a session as they are decoded (`pictures`, with how many there were, how many packets were
+only padding, their size, and how bright they are at the places that the variable PLACES names, as in `3,4 5,6`), and its sound
+(`sound`, with how many packets). `answer` may name a file for the sound: 16 bits a sample, 48,000 times a second, in two channels.
+With a witness (witness.py) they say neither.
 """
 
 import asyncio
@@ -30,11 +31,11 @@ padding = 0
 handle = RTCRtpReceiver._handle_rtp_packet
 
 
-async def count_padding(receiver, packet, **words):
+async def count_padding(self, packet, arrival_time_ms):
     global padding
     if not packet.payload:
         padding += 1
-    await handle(receiver, packet, **words)
+    await handle(self, packet, arrival_time_ms)
 
 
 RTCRtpReceiver._handle_rtp_packet = count_padding
