@@ -99,6 +99,42 @@ struct PictureSamplesTests {
         }
     }
 
+    /// libwebrtc counts places as packets arrive: lost, late and repeated ones must not lead it to a wrong place.
+    @Test("are retransmitted only with their whole place, and none but such follow a loss")
+    func loss() throws {
+        var stream = stream(rtx: true)
+        var responder = NackResponder()
+        var history = TrackHistory()
+        var buffer: [UInt8] = []
+        func write(at index: UInt16) throws -> SentPacket {
+            let frame = frame(PictureCheck(samples(at: index)))
+            let number = history.append(frame, at: .zero)
+            let sent = stream.write(
+                packet: 0, of: RTPStream.Frame(frame, number: number, payloadType: PayloadType(96)),
+                extensions: [.samples, .mid], into: &buffer)
+            return try #require(sent)
+        }
+        func areSentAgain(with packet: SentPacket) throws -> Bool {
+            #expect(stream.writeRetransmission(packet, from: history, into: &buffer))
+            let again = try RTPPacket(parsing: buffer[...])
+            #expect(again.extensionData(9) != nil)
+            return again.extensionData(14) != nil
+        }
+        let absolute = try write(at: 128)
+        let relative = try write(at: 141)
+        #expect(relative.extensions.contains(.samples))
+        #expect(try areSentAgain(with: absolute))
+        #expect(try !areSentAgain(with: relative))
+
+        let lost = try write(at: 256)
+        let nack = GenericNack(
+            sender: SSRC(1), media: stream.configuration.ssrc, sequenceNumbers: [lost.sequenceNumber])
+        #expect(stream.answer(nack, by: &responder, roundTripTime: nil, at: .zero) == [lost])
+        #expect(try !write(at: 269).extensions.contains(.samples))
+        #expect(try write(at: 384).extensions.contains(.samples))
+        #expect(try write(at: 397).extensions.contains(.samples))
+    }
+
     @Test("aren't agreed on where a packet has no room for them")
     func room() {
         func available(mid: String, playout: UInt8? = 5, samples: UInt8 = 14) -> HeaderExtensionSet {
