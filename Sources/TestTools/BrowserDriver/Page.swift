@@ -48,14 +48,14 @@ public final class Page {
 
     /// Has `script` run in each document that is loaded from now on, before the document's own scripts. Throws the
     /// errors of ``send(_:_:within:)``.
-    public func runBeforeLoad(_ script: String, within limit: Duration = .seconds(10)) throws(BrowserError) {
+    public func runBeforeLoad(_ script: String, within limit: Duration = .seconds(60)) throws(BrowserError) {
         try commands.runBeforeLoad(script, until: ContinuousClock.now + limit)
     }
 
     /// Evaluates a JavaScript expression and returns its value as JSON; waits for a promise. `undefined` is null.
     /// Throws `thrown` with what JavaScript throws, or the errors of ``send(_:_:within:)``.
     @discardableResult
-    public func evaluate(_ expression: String, within limit: Duration = .seconds(10)) throws(BrowserError) -> JSONValue
+    public func evaluate(_ expression: String, within limit: Duration = .seconds(60)) throws(BrowserError) -> JSONValue
     {
         try commands.evaluate(expression, isUser: actsAsUser, until: ContinuousClock.now + limit)
     }
@@ -95,7 +95,7 @@ public final class Page {
     }
 
     /// Sets the size of the page's window in CSS pixels. Throws the errors of ``send(_:_:within:)``.
-    public func setViewport(width: Int, height: Int, within limit: Duration = .seconds(10)) throws(BrowserError) {
+    public func setViewport(width: Int, height: Int, within limit: Duration = .seconds(60)) throws(BrowserError) {
         try commands.setViewport(width: width, height: height, until: ContinuousClock.now + limit)
     }
 
@@ -103,7 +103,7 @@ public final class Page {
     /// `refused` with the browser's reason, `deadlineMissed`, or `gone` if the browser has ended.
     @discardableResult
     public func send(
-        _ method: String, _ parameters: JSONValue = [:], within limit: Duration = .seconds(10)
+        _ method: String, _ parameters: JSONValue = [:], within limit: Duration = .seconds(60)
     ) throws(BrowserError) -> JSONValue {
         try commands.call(method, parameters, until: ContinuousClock.now + limit)
     }
