@@ -50,6 +50,45 @@ struct SessionLifeTests {
         #expect(peer.session.end == .other("the peer has been silent for 30 s"))
     }
 
+    @Test(
+        "a viewer that vanishes costs some checks after 2 s, and no encoder; if it is back, it begins with a key frame",
+        arguments: [false, true])
+    func vanished(hasTransportNumbers: Bool) throws {
+        let rig = try Rig()
+        let peer = try rig.join(hasTransportNumbers: hasTransportNumbers)
+        var arrivals = ArrivalFeedback(of: peer.viewer, now: rig.now)
+        func watch(for seconds: Int) throws {
+            for _ in 0..<10 * seconds {
+                for _ in 0..<3 {
+                    rig.publish { Pictures.delta(8000, seed: 1, captured: $0) }
+                    rig.run(for: .milliseconds(33))
+                }
+                if hasTransportNumbers, let feedback = try arrivals.take() {
+                    peer.viewer.send(.transportFeedback(feedback))
+                }
+            }
+        }
+        rig.publish { Pictures.idr(5_000, captured: $0) }
+        try watch(for: 8)
+        #expect(peer.wholePictures.count == rig.published.count, "a viewer that answers checks gets all")
+        peer.isSilent = true
+        try watch(for: 3)
+        let before = peer.wholePictures.count
+        let (media, checks) = (peer.mediaPackets.count, peer.viewer.hostRequests)
+        try watch(for: 10)
+        #expect(peer.mediaPackets.count == media)
+        #expect((20...70).contains(peer.viewer.hostRequests - checks))
+        #expect(rig.feed.low == nil && peer.session.end == nil)
+        let requests = rig.source.keyFrameRequests
+        peer.isSilent = false
+        try watch(for: 1)
+        #expect(rig.source.keyFrameRequests > requests)
+        #expect(peer.wholePictures.count == before, "what it has missed would only be late")
+        rig.publish { Pictures.idr(5_000, seed: 3, captured: $0) }
+        try watch(for: 2)
+        #expect(peer.wholePictures.count == before + 61 && rig.feed.low == nil)
+    }
+
     @Test("a peer that is attended is asked each second, told of at once, and gone after the time that it is given")
     func attended() throws {
         let rig = try Rig()

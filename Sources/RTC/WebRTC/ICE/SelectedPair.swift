@@ -117,6 +117,16 @@ struct SelectedPair {
         requests.append(Request(id: id, path: path, agent: agent, due: now))
     }
 
+    /// Asks the peer now whether it still consents, also if it is being asked already.
+    mutating func ask(now: MonotonicTime) {
+        guard let path = consented(now: now), let agent else { return }
+        guard let index = requests.firstIndex(where: { $0.path.peer == path.peer }) else {
+            return queueCheck(path, by: agent, now: now)
+        }
+        // An answer to an earlier one counts, however long the round trip is.
+        (requests[index].tries, requests[index].due) = (0, now)
+    }
+
     /// A new transaction identifier for a request of `session`.
     static func transactionID(of session: MediaSessionID) -> STUNMessage.TransactionID? {
         let number = withUnsafeBytes(of: UInt32(truncatingIfNeeded: session.rawValue).bigEndian) { Array($0) }

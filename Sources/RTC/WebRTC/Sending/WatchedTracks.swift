@@ -166,9 +166,12 @@ final class WatchedTracks: TrackViewer {
     }
 
     /// Sends what is due. Returns the time of the next call.
-    func advance(now: MonotonicTime, send: ([UInt8]) -> Bool) -> MonotonicTime {
+    ///
+    /// - Parameter isBack: whether the peer is back after it got nothing for a while.
+    func advance(isBack: Bool = false, now: MonotonicTime, send: ([UInt8]) -> Bool) -> MonotonicTime {
         owner.check()
         var deadline = MonotonicTime.distantFuture
+        if isBack { for index in senders.indices { senders[index].skipBacklog(at: path.plan.estimate) } }
         makePlan(now: now)
         // Audio is sent before pictures, which wait for it.
         sound?.advance(along: &path, now: now, send: send)

@@ -40,6 +40,7 @@ final class PeerSession {
     let owner = ThreadOwner()
     @exclusivity(unchecked) private var handshake = SessionHandshake()
     private(set) var protector: SRTPSession?
+    private var presence = ViewerPresence()
     @exclusivity(unchecked) var scratch: [UInt8] = []
     /// The address that media or reports were last sent to, and who is told of a change.
     private(set) var mediaAddress: TransportAddress?
@@ -193,7 +194,9 @@ final class PeerSession {
     /// something is due for it. A thousand sessions are in no cache, and each part that is looked at takes its time.
     func advanceMedia(now: MonotonicTime) {
         owner.check()
-        guard end == nil, now < connectionDeadline else { return advance(now: now) }
+        let asks = watched != nil && presence.asks(lastHeard: ice.lastHeard, now: now)
+        if asks { ice.selectedPair.ask(now: now) }
+        guard end == nil, !asks, now < connectionDeadline else { return advance(now: now) }
         deadline = connectionDeadline
         sendMedia(now: now)
     }
@@ -207,7 +210,11 @@ final class PeerSession {
         let sink = self.sink
         let next =
             switch role {
-            case .watching(let tracks): tracks.advance(now: now) { sink.send($0, along: path) }
+            case .watching(let tracks):
+                switch presence.state(lastHeard: ice.lastHeard, now: now) {
+                case .gone: MonotonicTime.distantFuture
+                case let state: tracks.advance(isBack: state == .returned, now: now) { sink.send($0, along: path) }
+                }
             case .publishing(let tracks): tracks.advance(now: now) { sink.send($0, along: path) }
             }
         deadline = min(deadline, next)
