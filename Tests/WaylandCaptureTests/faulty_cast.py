@@ -17,7 +17,9 @@ What is sent is a correct picture, except for these, whose meaning is that of Pi
     file=N                           the bytes that remain of the buffer's file
     damage=X,Y,WIDTH,HEIGHT          the metadata, and crop= in the same way
     transform=N
-    pointer=WIDTHxHEIGHT,STRIDE      a pointer with a shape of this size
+    cursor=ID,X,Y                    the pointer there, or hidden if the ID is 0; without this, it is hidden
+    shape=WIDTHxHEIGHT,X,Y,RRGGBB    its new shape, with the hot spot; only the upper left quarter can be seen
+    pointer=WIDTHxHEIGHT,STRIDE      a pointer with a shape of this size and no pixels
     repeat=1                         it is sent every 0.2 s, until something else is to be sent
 
 Ends at the end of its input.
@@ -220,12 +222,28 @@ def metadata(kind, values):
         return struct.pack("=I", int(values.get("transform", 0)))
     if kind != CURSOR:
         return region(values.get({CROP: "crop", DAMAGE: "damage"}.get(kind)))
+    if "cursor" in values:
+        return cursor(values)
     if "pointer" not in values:
         return b""
     size, stride = values["pointer"].split(",")
     width, height = size.split("x")
     return struct.pack("=IIiiiiI", 1, 0, 10, 10, 0, 0, 28) + struct.pack(
         "=IIIiI", 12, int(width), int(height), int(stride), 20)
+
+
+def cursor(values):
+    """The pointer as mutter reports it: with a shape only if that is a new one, in RGBA."""
+    identifier, x, y = [int(number) for number in values["cursor"].split(",")]
+    if "shape" not in values:
+        return struct.pack("=IIiiiiI", identifier, 0, x, y, 0, 0, 0)
+    size, hot_x, hot_y, color = values["shape"].split(",")
+    width, height = [int(side) for side in size.split("x")]
+    row = (bytes.fromhex(color) + b"\xff") * (width // 2)
+    pixels = (row.ljust(width * 4, b"\0") * (height // 2)).ljust(width * height * 4, b"\0")
+    # When a program hides the pointer, mutter sends a bitmap of zeros, without a format.
+    bitmap = struct.pack("=IIIiI", 11, width, height, width * 4, 20) if pixels else bytes(20)
+    return struct.pack("=IIiiiiI", identifier, 0, x, y, int(hot_x), int(hot_y), 28) + bitmap + pixels
 
 
 def main():

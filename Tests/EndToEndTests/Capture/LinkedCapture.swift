@@ -32,6 +32,8 @@ final class LinkedCapture {
     private(set) var pointer: PointerPosition?
     private(set) var statistics: CaptureStatistics?
     private(set) var end: EndNotice?
+    /// The pointer's shapes, in the order in which they have arrived.
+    private(set) var shapes: [CursorImage] = []
     /// How many of these messages have arrived.
     private(set) var pointerMessages = 0
     private(set) var sharingMessages = 0
@@ -168,6 +170,7 @@ final class LinkedCapture {
         case .sharing(let state):
             sharing = state
             sharingMessages += 1
+        case .pointerShape(let shape): shapes.append(shape)
         case .pointerPosition(let position):
             pointer = position
             pointerMessages += 1

@@ -35,10 +35,14 @@ struct CursorReportTests {
         }
     }
 
-    @Test("a bitmap of no size can't be seen")
+    @Test("a bitmap of no size can't be seen, and any other one without a format keeps the shape")
     func empty() throws {
-        let bytes = MetadataBytes.pointer(bitmap: (SPA_VIDEO_FORMAT_RGBA.rawValue, 0, 0, 0))
-        #expect(try read(bytes.bytes) == .at(x: 30, y: 40, shape: PointerShape()))
+        for format in [SPA_VIDEO_FORMAT_RGBA.rawValue, 0] {
+            let bytes = MetadataBytes.pointer(bitmap: (format, 0, 0, 0))
+            #expect(try read(bytes.bytes) == .at(x: 30, y: 40, shape: PointerShape()))
+        }
+        let unknown = MetadataBytes.pointer(bitmap: (0, 1, 1, 4), pixels: [0xFFFF_FFFF])
+        #expect(try read(unknown.bytes) == .at(x: 30, y: 40, shape: nil))
     }
 
     @Test("a pointer larger than agreed, in another format, or outside its metadata is refused")

@@ -51,10 +51,13 @@ enum CursorReport: Equatable {
         _ bytes: UnsafeRawBufferPointer, _ hotX: Int, _ hotY: Int
     ) throws(BufferFault) -> PointerShape? {
         guard let format = bytes.word(at: 0), let width = bytes.word(at: 4), let height = bytes.word(at: 8),
-            let stride = bytes.word(at: 12), let offset = bytes.word(at: 16), format != 0
+            let stride = bytes.word(at: 12), let offset = bytes.word(at: 16)
         else { return nil }
-        // Without pixels, it can't be seen.
-        if offset == 0 || width == 0 || height == 0 { return PointerShape() }
+        // Without pixels, it can't be seen. To PipeWire's documentation, a bitmap without a format isn't a new one, but
+        // mutter sends one of zeros when a program hides the pointer.
+        if width == 0 || height == 0 { return PointerShape() }
+        if format == 0 { return nil }
+        if offset == 0 { return PointerShape() }
         guard width <= maxSide, height <= maxSide else { throw .pointerTooLarge(width: width, height: height) }
         guard let order = Order(format) else { throw .pointerFormat(format) }
         let rowBytes = Int(Int32(bitPattern: stride))

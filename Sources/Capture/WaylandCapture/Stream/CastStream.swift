@@ -277,6 +277,8 @@ final class CastStream {
             BufferLayout.Chunk(offset: chunk.offset, size: chunk.size, stride: chunk.stride), memory: memory.count,
             format: format, crop: BufferMetadata.crop(Self.metadata(SPA_META_VideoCrop, of: content)),
             transform: transform)
+        // The pointer's place is told in pixels of this part.
+        if layout.visible != visible { pointer.hasNews = true }
         visible = layout.visible
         let told = BufferMetadata.damage(Self.metadata(SPA_META_VideoDamage, of: content))
         damage.add(
