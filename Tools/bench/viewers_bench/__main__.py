@@ -6,28 +6,31 @@ import sys
 
 from capture_bench.outcome import FAILED, OK, carry_out, conclude
 from capture_bench.processes import TROUBLE
+from capture_bench.report import limits as limit_lines
 from capture_bench.report import processor, table
 
-from . import paths, shards, streams
+from . import figures, paths, shards, streams
 from .against import measure_against
 from .beside import compare
 from .bench import Bench, tell
 from .disturb import disturb_all
+from .limits import checks_of_load
 from .options import parse
 
 
 def row(one):
     return ["%d" % one["joined"], "%.1f" % one["host_percent"], "%.2f" % one["host_us"], "%.2f" % one["media_us"],
             "%.2f, %.2f" % (one["floor_sendto_us"], one["floor_segmented_us"]),
-            "%.2f" % (one["media_us"] / max(1e-3, one["floor_sendto_us"])),
+            "%.2f" % figures.sendto_ratio(one), "%.0f" % figures.floor_share(one),
             "%.2f, %.2f" % (one["whole_percent"], one["whole_percent_worst"]), "%.1f" % one["spread_ms"]["p95"],
-            "%.0f" % one["join_ms"]["p95"], "%.0f" % one["memory_kib"], "%d" % one["retransmissions"],
-            "%.0f, %d" % (one["cpu_percent"], one["drops"])]
+            "%.0f" % one["join_ms"]["p95"], "%.0f" % one["memory_kib"], "%d" % one["low_rate"],
+            "%d" % one["retransmissions"], "%.0f, %d" % (one["cpu_percent"], one["drops"])]
 
 
 COLUMNS = ["viewers", "host, % of a core", "µs per packet", "of that media", "floor: sendto, UDP_SEGMENT",
-           "media / sendto", "whole pictures %: all, worst viewer", "spread p95 ms", "join p95 ms", "KiB per viewer",
-           "retransmissions", "bench-viewers: %, drops"]
+           "media / sendto", "of the viewers of the floor with UDP_SEGMENT, %", "whole pictures %: all, worst viewer",
+           "spread p95 ms", "join p95 ms", "KiB per viewer", "at the low-rate rendition", "retransmissions",
+           "bench-viewers: %, drops"]
 
 
 def measure_twice(title, measure, write, failures):
@@ -64,10 +67,12 @@ def measure_all(options, folder):
         if options.janus:
             servers += measure_twice(
                 "%d viewers at Janus" % viewers, lambda: bench.measure_janus(viewers), None, failures)
+    # The limits are for clean paths over WebRTC.
+    checks = checks_of_load(rows, servers) if is_whep and not options.paths else []
     os.makedirs(options.out, exist_ok=True)
     with open(os.path.join(options.out, "viewers.json"), "w") as file:
         json.dump({"options": vars(options), "processor": processor(), "rows": rows, "janus": servers,
-                   "failures": failures}, file, indent=1)
+                   "failures": failures, "limits": [vars(one) for one in checks]}, file, indent=1)
     if rows:
         columns = COLUMNS if is_whep else streams.columns(options.by)
         print("\n".join(table(columns, [write(one) for one in rows])))
@@ -88,7 +93,9 @@ def measure_all(options, folder):
         print("\n".join(["", *paths.lines(rows)]))
     failures += ["%d of %d viewers: %s" % (one["failed"], one["viewers"], one["failure"])
                  for one in rows if one["failed"]]
-    return conclude(failures, [], False)
+    if checks:
+        print("\n".join(limit_lines(checks)))
+    return conclude(failures, checks, options.check)
 
 
 def main():

@@ -15,6 +15,7 @@ from .generator import Program
 from .host import Host
 from .options import PROGRAMS
 from .recording import record
+from .watch import Watch, most_at_low_rate
 
 #: Seconds between the last join and the measurement, and those that the rest of a step may take.
 WARM, START = 3, 60
@@ -73,15 +74,16 @@ class Bench:
         folder = self.new_folder()
         more = shards.environment(threads, folder) if threads else {}
         host = Host(self.program, self.recording, self.options, folder, self.options.host_core, more=more)
-        result = self.watch(host, viewers, folder)
-        return {**result, **(self.floor(viewers, result, folder) if self.options.by == "whep" else {})}
+        is_whep = self.options.by == "whep"
+        result = {**self.watch(host, viewers, folder, counts_low_rate=is_whep), "threads": threads}
+        return {**result, **(self.floor(viewers, result, folder) if is_whep else {})}
 
     def measure_janus(self, viewers):
         """The same row, but of Janus instead of the host, and without the floor."""
         folder = self.new_folder()
         return self.watch(Janus(self.program, self.recording, self.options, folder), viewers, folder)
 
-    def watch(self, host, viewers, folder):
+    def watch(self, host, viewers, folder, counts_low_rate=False):
         """What the viewers got, and what they cost; `host` is closed."""
         options = self.options
         limit = START + viewers / options.join_rate + options.seconds
@@ -92,9 +94,14 @@ class Bench:
                 crowd.wait_for("measuring", limit)
                 renditions = paths.Renditions(host, options.paths, viewers) if options.paths else None
                 before, media_before = host.threads(), host.media_threads()
+                # /metrics has their number; a list of all viewers would cost the host more each second.
+                watch = Watch(host) if counts_low_rate else None
+                if watch:
+                    watch.start()
                 crowd.wait_for("measured", options.seconds + 30)
                 after, media, grown = host.threads(), host.media_threads(), host.memory() - memory
                 found = renditions.finish() if renditions else []
+                low_rate = most_at_low_rate(watch.finish()) if watch else None
                 result = crowd.wait_for("result", 30)
             host.require_running()
         finally:
@@ -103,7 +110,8 @@ class Bench:
             raise Failure("the viewers got nothing: %s" % result.get("failure"))
         threads = {name: time - before.get(name, 0) for name, time in after.items()}
         joined = sum(one["joined"] for one in [result, *result["odd"]])
-        return {**result, "renditions": found, "threads_ns": threads, "memory_kib": grown / joined,
+        return {**result, "renditions": found, "low_rate": low_rate, "threads_ns": threads,
+                "memory_kib": grown / joined,
                 "media_ns": [time - media_before.get(number, 0) for number, time in media.items()],
                 **self.cost(threads, result)}
 

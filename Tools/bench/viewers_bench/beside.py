@@ -7,14 +7,14 @@ from capture_bench.report import table
 from publish_bench import janus
 from publish_bench.client import Client
 
+from . import figures
 from .host import Host, memory, pinned, threads
+from .limits import COMPARED, WHOLE
 
 #: Seconds until Janus runs, and until the gateway has seen the push there.
 START, PUSH = 20, 45
 #: The bit rate at most, which no recording reaches: Janus is not to slow the push down.
 BIT_RATE = 100_000_000
-#: Percent of the pictures that viewers must get whole, and the number of viewers whose CPU time is compared.
-WHOLE, COMPARED = 99.9, 500
 
 
 class Janus:
@@ -76,18 +76,15 @@ def compare(hosts, servers):
     def both(pair, form, value):
         return ", ".join(form % value(one) for one in pair)
 
-    def ratio(pair):
-        return pair[1]["host_percent"] / max(1e-3, pair[0]["host_percent"])
-
     rows = [["%d" % pair[0]["viewers"], both(pair, "%.1f", lambda one: one["host_percent"]),
              both(pair, "%.2f", lambda one: one["host_us"]), both(pair, "%.2f", lambda one: one["whole_percent"]),
              both(pair, "%.0f", lambda one: one["join_ms"]["p95"]), both(pair, "%.0f", lambda one: one["memory_kib"]),
-             both(pair, "%d", lambda one: one["joined"]), "%.2f" % ratio(pair)] for pair in pairs]
+             both(pair, "%d", lambda one: one["joined"]), "%.2f" % figures.janus_ratio(*pair)] for pair in pairs]
     ours, theirs = _carried(hosts), _carried(servers.values())
     lines = ["", "Janus beside it:", "", *table(COLUMNS, rows), "",
              "The most viewers that got %g %% of the pictures whole: %d at the host, %d at Janus%s."
              % (WHOLE, ours, theirs, " (%.1f times as many at the host)" % (ours / theirs) if theirs else "")]
-    compared = [ratio(pair) for pair in pairs if pair[0]["viewers"] == COMPARED]
+    compared = [figures.janus_ratio(*pair) for pair in pairs if pair[0]["viewers"] == COMPARED]
     return lines + ["CPU time at %d viewers, Janus' divided by the host's: %.2f." % (COMPARED, one)
                     for one in compared]
 

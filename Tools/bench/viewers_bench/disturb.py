@@ -2,7 +2,6 @@
 
 import json
 import os
-import threading
 import time
 
 from capture_bench.outcome import conclude
@@ -13,6 +12,7 @@ from capture_bench.report import processor, table
 from . import limits
 from .disturbances import ALL
 from .host import Host
+from .watch import Watch, most_at_low_rate
 
 #: Seconds that starting everything, and ending a phase, may take besides their own time.
 START, END = 60, 30
@@ -21,38 +21,6 @@ CALM = 2
 COLUMNS = ["phase", "whole pictures %: all, worst viewer", "delay of the last viewer p95 ms", "host, % of a core",
            "host MiB: end, most", "key frames", "at the low-rate rendition", "half-open", "failed viewers",
            "bench-viewers: %, drops"]
-
-
-class Watch(threading.Thread):
-    """Looks at the host once per second, from its start to its end."""
-
-    def __init__(self, host):
-        super().__init__(daemon=True)
-        self.host, self.over, self.failure, self.samples = host, threading.Event(), None, [self.look(host)]
-
-    @staticmethod
-    def look(host):
-        try:
-            return {"time": time.monotonic(), "cpu_ns": sum(host.threads().values()), "memory_kib": host.memory(),
-                    **host.metrics()}
-        except OSError as error:
-            raise Failure("the host is gone: %s" % error)
-
-    def run(self):
-        while not self.over.wait(1):
-            try:
-                self.samples.append(self.look(self.host))
-            except Failure as error:
-                self.failure = error
-                return
-
-    def finish(self):
-        """The samples, with one of the end."""
-        self.over.set()
-        self.join()
-        if self.failure:
-            raise self.failure
-        return self.samples + [self.look(self.host)]
 
 
 def phase(crowd, host, work):
@@ -76,7 +44,7 @@ def phase(crowd, host, work):
             "host_percent": (last["cpu_ns"] - first["cpu_ns"]) / 1e7 / seconds,
             "memory_kib": last["memory_kib"], "memory_most_kib": max(one["memory_kib"] for one in samples),
             "key_frames": last["published_key_frames_total"] - first["published_key_frames_total"],
-            "low_rate": max(one["narrow_viewers"] for one in samples),
+            "low_rate": most_at_low_rate(samples),
             "half_open": max(one['sessions{state="connecting"}'] for one in samples),
             "delay_ms": result["spread_ms"]["p95"],
             **{key: result[key] for key in ("whole_percent", "whole_percent_worst", "failed", "pictures",

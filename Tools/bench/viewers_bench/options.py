@@ -7,6 +7,7 @@ from capture_bench.options import Parser
 
 from . import paths, streams
 from .disturbances import ALL as DISTURBANCES
+from .limits import COMPARED
 
 PROGRAMS = ["screenrelay", "screenrelay-capture", "screenrelay-scene", "bench-viewers"]
 
@@ -59,7 +60,7 @@ def parse(arguments):
     parser.add_argument("--disturb-seconds", type=float, default=None, metavar="S",
                         help="how long each disturbance takes (10; joins 60)")
     parser.add_argument("--check", action="store_true",
-                        help="with --disturb: exit with 1 where a limit is missed, and print which")
+                        help="exit with 1 if a limit is missed, and print which")
     parser.add_argument("--by", choices=["whep", *streams.THREADS], default="whep",
                         help="how viewers get the video: over WebRTC by WHEP, as RTSP players over TCP, or over a "
                         "WebSocket (whep)")
@@ -128,8 +129,12 @@ def parse(arguments):
         parser.error("--path: not with --disturb and --janus")
     if disturb and given.by != "whep":
         parser.error("--by %s: not with --disturb" % given.by)
-    if not disturb and (given.check or given.disturb_seconds is not None):
-        parser.error("--check and --disturb-seconds: only with --disturb")
+    if not disturb and given.disturb_seconds is not None:
+        parser.error("--disturb-seconds: only with --disturb")
+    if given.check and (given.by != "whep" or given.paths or given.against):
+        parser.error("--check: not with --by, --path and --against, which have no limits")
+    if given.check and given.janus and not disturb and COMPARED not in viewers:
+        parser.error("--check --janus: %d viewers have the limit; name them in --viewers" % COMPARED)
     # A host ends the sessions that wrong checks name after 30 s.
     if given.disturb_seconds is not None and not 1 <= given.disturb_seconds <= (25 if "checks" in disturb else 600):
         parser.error("--disturb-seconds %g: from 1 to 600, with checks to 25" % given.disturb_seconds)

@@ -6,6 +6,8 @@ import subprocess
 
 from capture_bench.processes import Failure
 
+from . import figures
+
 # The host has a media thread for each processor that it may use, from three on.
 SHIM = """
 #define _GNU_SOURCE
@@ -34,8 +36,7 @@ def environment(threads, folder):
 def line(rows):
     """What the busiest thread did, in words; `rows` are without and with the threads."""
     one, many = rows[0], rows[-1]
-    times = many["media_ns"]
-    share = max(times) / sum(times)
     return "%d media threads: %.2f µs per packet together, one thread %.2f; the busiest had %.0f %% of the work: %.2f " \
         "times what one thread carries." % (
-            len(times), many["media_us"], one["media_us"], 100 * share, one["media_us"] / many["media_us"] / share)
+            len(many["media_ns"]), many["media_us"], one["media_us"], 100 * figures.busiest_share(many),
+            figures.carried(one, many))
