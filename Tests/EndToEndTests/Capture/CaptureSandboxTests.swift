@@ -1,4 +1,3 @@
-import CConfinement
 import CaptureLink
 import MediaTypes
 import Processes
@@ -23,8 +22,8 @@ extension EndToEndBesideBrowser {
                 ] + (isConfined ? [] : ["--unconfined"]))
             try program.waitForLog("waiting for it")
             // Besides the main thread, one writes the log and one the recording.
-            #expect(try expectFilters(isConfined, on: program) == 3)
-            #expect(program.log.contains(Self.confined) == isConfined, "\(program.log)")
+            #expect(try GivenUpRights.expect(isConfined, of: program.child.processID) == 3)
+            #expect(program.log.contains(GivenUpRights.line()) == isConfined, "\(program.log)")
             #expect(program.stop() == .exited(0))
             let connection = try #require(try RecordedConnection.all(of: folder.file("r.srr")).first)
             #expect(connection.end?.reason == .stopped)
@@ -38,8 +37,8 @@ extension EndToEndBesideBrowser {
                 "screenrelay-sound", ["--link", "unix:" + folder.file("none.sock"), "--log", "debug"],
                 prefix: ["env", "PULSE_SERVER=\(first.address)"])
             try program.waitForLog("connected to PulseAudio")
-            #expect(try expectFilters(true, on: program) == 2)
-            #expect(program.log.contains(Self.confined), "\(program.log)")
+            #expect(try GivenUpRights.expect(true, of: program.child.processID) == 2)
+            #expect(program.log.contains(GivenUpRights.line()), "\(program.log)")
             first.kill()
             try program.waitForLog("no PulseAudio server answers")
             let second = try PulseServer(in: folder)
@@ -62,35 +61,8 @@ extension EndToEndBesideBrowser {
             try share.waitForLog("connected to fd:3", count: 2)
             for program in ["screenrelay-capture", "screenrelay-sound"] {
                 let lines = share.log.split(separator: "\n").filter { $0.hasPrefix(program) }
-                #expect(lines.contains { "\($0)\n".hasSuffix(Self.confined) } == isConfined, "\(lines)")
+                #expect(lines.contains { "\($0)\n".hasSuffix(GivenUpRights.line()) } == isConfined, "\(lines)")
             }
-        }
-
-        /// The end of the line that reports what applies: Landlock too, if this kernel has it. It doesn't confine older
-        /// threads, so there must be none.
-        private static let confined: String = {
-            let version = shim_landlock_version()
-            let files = version > 0 ? "by Landlock \(version)" : "not (no Landlock)"
-            return "debug: confined: system calls by seccomp, files \(files)\n"
-        }()
-
-        /// Checks that each thread of a program has one filter more than this process, or none, and returns their
-        /// number.
-        private func expectFilters(_ isConfined: Bool, on program: RunningProgram) throws -> Int {
-            let process = program.child.processID
-            let ours = try filters(of: "/proc/self")
-            let threads = try Survival.threads(of: process)
-            for thread in threads {
-                #expect(try filters(of: "/proc/\(process)/task/\(thread)") == ours + (isConfined ? 1 : 0))
-            }
-            return threads.count
-        }
-
-        /// How many filters of system calls a thread has (proc(5), Linux 5.9).
-        private func filters(of folder: String) throws -> Int {
-            let status = String(decoding: try fileBytes(folder + "/status"), as: UTF8.self)
-            let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("Seccomp_filters:") })
-            return try #require(line.split(separator: "\t").last.flatMap { Int($0) })
         }
     }
 }

@@ -3,8 +3,9 @@
     frames_client.py ADDRESS ROOM [FILE]
 
 It joins, asks for the pictures of the first track, writes their access units to FILE one after the other, and confirms
-each. The variable TRACK names another track. Without FILE, a witness (witness.py) gets what libavcodec decodes of
-pictures and sound. Any certificate is taken.
+each. The variable TRACK names another track. With the variable MIDDLE, pictures are decoded besides, and `picture` has
+the YCbCr values of the `middle`, and when it was `decoded`, in nanoseconds of CLOCK_MONOTONIC. Without FILE, a witness
+(witness.py) gets what libavcodec decodes of pictures and sound. Any certificate is taken.
 
 Says what happens, one JSON object a line: `begun`, each `picture` and each `sound` with what its header says, and
 the packet of sound in hexadecimal, `event` for other messages. Commands on standard input: `stall` (reads on, but
@@ -18,6 +19,7 @@ import os
 import ssl
 import struct
 import sys
+import time
 
 import av
 import websockets
@@ -68,29 +70,39 @@ class Viewer:
             say("event", name=name, data=data)
 
     async def take(self, message):
-        version, flags, zero, number, time = struct.unpack(">BBHIQ", message[:16])
+        version, flags, zero, number, captured = struct.unpack(">BBHIQ", message[:16])
         picture = message[16:]
         if flags == 4:
-            return await self.listen(version, zero, number, time, picture)
+            return await self.listen(version, zero, number, captured, picture)
         if (version, zero) != (1, 0) or flags > 3 or not picture.startswith(b"\0\0\0\1") or number <= self.last:
             say("wrong", header=list(message[:20]))
         self.last = number
         if self.file:
             self.file.write(picture)
             self.file.flush()
-            say("picture", number=number, key=bool(flags & 1), pointer=bool(flags & 2), time=time, count=len(picture))
+            say("picture", number=number, key=bool(flags & 1), pointer=bool(flags & 2), time=captured,
+                count=len(picture), **self.look(picture))
         else:
             for frame in self.pictures.decode(av.Packet(picture)):
                 witness.see(frame)
         if self.confirms:
             await self.send("__frames_seen", number=number)
 
-    async def listen(self, version, zero, number, time, packet):
+    def look(self, picture):
+        """What is seen of a picture; nothing unless that is asked for."""
+        frames = self.pictures.decode(av.Packet(picture)) if "MIDDLE" in os.environ else []
+        if not frames:
+            return {}
+        planes = frames[-1].planes
+        middle = [memoryview(one)[one.height // 2 * one.line_size + one.width // 2] for one in planes]
+        return {"middle": middle, "decoded": time.monotonic_ns()}
+
+    async def listen(self, version, zero, number, captured, packet):
         if (version, zero) != (1, 0) or number != self.heard + 1 or not packet:
             say("wrong", number=number)
         self.heard = number
         if self.file:
-            say("sound", number=number, time=time, packet=packet.hex())
+            say("sound", number=number, time=captured, packet=packet.hex())
         else:
             for frame in self.sounds.decode(av.Packet(packet)):
                 for resampled in self.resampler.resample(frame):

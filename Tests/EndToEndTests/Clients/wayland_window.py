@@ -1,9 +1,11 @@
-"""A Wayland client without libraries: one window over all of the screen, in one colour.
+"""A Wayland client without libraries: one window over all of the screen, in one colour, or with a scene in motion.
 
 usage: wayland_window.py RRGGBB
+       wayland_window.py PROGRAM SCENE RATE
 
 Reads colours from standard input, one a line, and paints them. Prints `painted RRGGBB` once the compositor has taken
-the picture. Ends at the end of its input.
+the picture. Or shows the pictures that PROGRAM, `screenrelay-scene`, paints of SCENE, at most RATE per second, and
+prints `ready` once the compositor has taken the first. Ends at the end of its input.
 """
 
 import mmap
@@ -11,9 +13,13 @@ import os
 import select
 import socket
 import struct
+import subprocess
 import sys
+import time
 
 DISPLAY, REGISTRY, SYNC = 1, 2, 3
+# The pictures of a scene: more than any test looks at.
+TICKS = 15000
 
 
 class Window:
@@ -108,6 +114,16 @@ class Window:
         self.sync()
         print(f"painted {colour}", flush=True)
 
+    def show_rgb(self, picture):
+        """Shows a picture in RGB, and waits until the compositor has taken it."""
+        pixels = bytearray(len(self.pixels))
+        # XRGB8888 is blue, green, red and nothing.
+        for part in range(3):
+            pixels[part::4] = picture[2 - part::3]
+        self.pixels[:] = pixels
+        self.commit([(0, 0, *self.size)])
+        self.sync()
+
     def commit(self, changed):
         """Shows the pixels, which have changed in these rectangles: x, y, width, height."""
         self.send(self.surface, 1, struct.pack("=Iii", self.buffer, 0, 0))
@@ -121,7 +137,29 @@ def text(words):
     return struct.pack("=I", len(data)) + data + bytes(-len(data) % 4)
 
 
-def main(colour):
+def show_scene(program, scene, rate):
+    window = Window()
+    width, height = window.size
+    command = [program, "--scene", scene, "--size", f"{width}x{height}", "--dump", ",".join(map(str, range(TICKS)))]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as painter:
+        due = time.monotonic()
+        for tick in range(TICKS):
+            picture = painter.stdout.read(width * height * 3)
+            if len(picture) < width * height * 3:
+                sys.exit("the scene has ended")
+            window.show_rgb(picture)
+            if tick == 0:
+                print("ready", flush=True)
+            due = max(due, time.monotonic()) + 1 / float(rate)
+            while (left := due - time.monotonic()) > 0:
+                readable, _, _ = select.select([0, window.socket], [], [], left)
+                if window.socket in readable:
+                    window.read()
+                if 0 in readable and not os.read(0, 4096):
+                    return
+
+
+def show_colours(colour):
     window = Window()
     window.paint(colour)
     pending = b""
@@ -139,4 +177,4 @@ def main(colour):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    (show_colours if len(sys.argv) == 2 else show_scene)(*sys.argv[1:])
