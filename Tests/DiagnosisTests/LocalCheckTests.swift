@@ -236,7 +236,9 @@ struct LocalCheckTests {
     func desktop() {
         let check = DisplayCheck(plan: SharePlan())
         #expect(check.desktopFindings(in: "sources monitor, window\n") == [])
-        #expect(check.desktopFindings(in: "sources monitor\nlacks PipeWire\n").map(\.id) == ["pipewire"])
+        for part in ["PipeWire", "WirePlumber"] {
+            #expect(check.desktopFindings(in: "sources monitor\nlacks \(part)\n").map(\.id) == ["pipewire"])
+        }
         #expect(check.desktopFindings(in: "size 640 480\n").map(\.id) == ["capture-program"])
     }
 

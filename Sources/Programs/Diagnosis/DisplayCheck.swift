@@ -133,15 +133,25 @@ struct DisplayCheck {
         "portal", "the desktop portal doesn't answer within 10 s",
         todo: "look with 'systemctl --user status xdg-desktop-portal' whether it hangs")
 
-    /// Reads the report on a Wayland desktop: `sources monitor, window` and `lacks PipeWire`.
+    /// Reads the report on a Wayland desktop: `sources monitor, window` `lacks PipeWire`, `lacks WirePlumber`.
     func desktopFindings(in report: String) -> [Finding] {
         let lines = report.split(separator: "\n")
         guard lines.contains(where: { $0.hasPrefix("sources ") }) else { return [Self.otherVersion] }
-        guard lines.contains("lacks PipeWire") else { return [] }
+        if lines.contains("lacks PipeWire") {
+            return [
+                Finding(
+                    "pipewire",
+                    "PipeWire, over which a Wayland desktop shares its screen, isn't running in this session",
+                    todo: "start it with 'systemctl --user start pipewire wireplumber', or install these packages")
+            ]
+        }
+        guard lines.contains("lacks WirePlumber") else { return [] }
         return [
             Finding(
-                "pipewire", "PipeWire, over which a Wayland desktop shares its screen, isn't running in this session",
-                todo: "start it with 'systemctl --user start pipewire wireplumber', or install these packages")
+                "pipewire",
+                "PipeWire has no session manager, such as WirePlumber, without which no picture of a Wayland desktop "
+                    + "arrives",
+                todo: "start it with 'systemctl --user start wireplumber', or install this package")
         ]
     }
 

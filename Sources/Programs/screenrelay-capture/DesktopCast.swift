@@ -90,12 +90,17 @@ enum DesktopCast {
 
     /// The output of `--check`: lines for `screenrelay doctor`, or one line that says why nothing can be shared.
     ///
-    ///     sources NAMES     what the desktop can share of what is wanted: "monitor, window", or "new monitor"
-    ///     lacks PipeWire    its socket isn't there
+    ///     sources NAMES        what the desktop can share of what is wanted: "monitor, window", or "new monitor"
+    ///     lacks PipeWire       nothing listens at its socket
+    ///     lacks WirePlumber    PipeWire has no session manager, neither this one nor another
     static func check(_ options: CaptureOptions) -> ExitCode {
         report(sources(of: options)) { available in
-            let folder = variable("XDG_RUNTIME_DIR") ?? ""
-            let lacks = access("\(folder)/pipewire-0", F_OK) == 0 ? "" : "lacks PipeWire\n"
+            var lacks = ""
+            do throws(PortalError) {
+                if try !SessionManager.isThere(environment: variable) { lacks = "lacks WirePlumber\n" }
+            } catch {
+                lacks = "lacks PipeWire\n"
+            }
             return "sources \(available)\n" + lacks
         }
     }

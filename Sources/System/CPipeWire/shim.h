@@ -54,6 +54,12 @@ static inline void shim_pw_registry_listen(
     pw_registry_add_listener(registry, hook, events, data);
 }
 
+/// Whether an object with these properties is the metadata that each session manager keeps.
+static inline bool shim_is_default_metadata(const struct spa_dict *properties) {
+    const char *name = properties == NULL ? NULL : spa_dict_lookup(properties, "metadata.name");
+    return name != NULL && strcmp(name, "default") == 0;
+}
+
 /// The text of a negative errno.
 static inline const char *shim_spa_error(int code) { return spa_strerror(code); }
 

@@ -2,8 +2,8 @@ import Processes
 import TestSupport
 import Testing
 
-/// The scene of patches in motion, in a window over all of a Wayland desktop (`Clients/wayland_window.py`). It ends when
-/// this object is released.
+/// The scene of patches in motion, in a window over all of a Wayland desktop (`Clients/wayland_window.py`). It ends
+/// when this object is released.
 final class WaylandScene {
     private let child: ChildProcess
 

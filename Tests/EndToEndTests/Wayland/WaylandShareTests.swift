@@ -227,6 +227,15 @@ extension EndToEnd {
             #expect(list.output.contains("--monitor any") && list.output.contains("--window any"))
             #expect(requests(restoring: false) == 0)
 
+            try desktop.tell("end wireplumber")
+            let unmanaged = try CommandLineRun(doctor, environment: environment)
+            #expect(unmanaged.status == .exited(69))
+            #expect(unmanaged.output.contains("PipeWire has no session manager"))
+            // Its socket's file stays.
+            try desktop.tell("end pipewire")
+            let silent = try CommandLineRun(doctor, environment: environment)
+            #expect(silent.status == .exited(69))
+            #expect(silent.output.contains("PipeWire, over which a Wayland desktop shares its screen, isn't running"))
             try desktop.tell("end portal")
             let broken = try CommandLineRun(doctor, environment: environment)
             #expect(broken.status == .exited(69))

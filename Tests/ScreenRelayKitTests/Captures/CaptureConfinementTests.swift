@@ -17,6 +17,7 @@ struct CaptureConfinementTests {
             #expect(confinement.apply(to: &launch) == -1)
             let variables = try #require(launch.inheritedVariables)
             #expect(variables.contains(given) && !variables.contains(kept))
+            #expect(variables.contains("PIPEWIRE_RUNTIME_DIR") == (given == desktop))
             #expect(variables.contains("TZ") && !variables.contains("PATH"))
             #expect(launch.leadsProcessGroup)
         }

@@ -62,14 +62,39 @@ struct MonitoringTests {
         #expect(panels.status == .exited(0), "\(panels.output)")
     }
 
+    /// A series of a host's metric for promtool: one value per minute.
+    private func series(_ metric: String, _ labels: String, _ values: String) -> String {
+        "      - { series: 'screenrelay_\(metric){job=\"screenrelay\",\(labels)}', values: '\(values)' }"
+    }
+
+    /// Expects that of all alerts about `series`, those with these labels fire so many minutes after the beginning.
+    private func expectAlerts(_ alerts: [(minute: Int, labels: [String])], about series: [String]) throws {
+        let folder = try TemporaryFolder()
+        var text = """
+            rule_files: ["\(Self.rules)"]
+            evaluation_interval: 1m
+            tests:
+              - interval: 1m
+                input_series:
+            \(series.joined(separator: "\n"))
+                promql_expr_test:
+
+            """
+        for (minute, labels) in alerts {
+            text += "      - expr: count by (alertname, instance, room) (ALERTS{alertstate=\"firing\"})\n"
+            text += "        eval_time: \(minute)m\n"
+            let samples = labels.map { "{ labels: '{\($0)}', value: 1 }" }
+            text += "        exp_samples: [\(samples.joined(separator: ", "))]\n"
+        }
+        let file = try folder.write("alerts.yml", Array(text.utf8))
+        let test = try PrometheusServer.promtool(["test", "rules", file])
+        #expect(test.status == .exited(0), "\(test.output)")
+    }
+
     @Test(
         "alerts fire for the room whose viewers have no source, and for a host that is overloaded or gone",
         .enabled(if: PrometheusServer.isAvailable))
     func alerts() throws {
-        let folder = try TemporaryFolder()
-        func series(_ metric: String, _ labels: String, _ values: String) -> String {
-            "      - { series: 'screenrelay_\(metric){job=\"screenrelay\",\(labels)}', values: '\(values)' }"
-        }
         let input = [
             #"      - { series: 'up{job="screenrelay",instance="a"}', values: '1x20' }"#,
             #"      - { series: 'up{job="screenrelay",instance="b"}', values: '0x20' }"#,
@@ -79,25 +104,51 @@ struct MonitoringTests {
             series("room_viewers", #"room="3""#, "0x20"), series("room_tracks", #"room="3",state="live""#, "0x20"),
             series("dropped_frames_total", #"reason="overload""#, "0x5 7x15"),
             series("dropped_frames_total", #"reason="slow_path""#, "0x5 7x15"),
-        ].joined(separator: "\n")
-        let text = """
-            rule_files: ["\(Self.rules)"]
-            evaluation_interval: 1m
-            tests:
-              - interval: 1m
-                input_series:
-            \(input)
-                promql_expr_test:
-                  - expr: count by (alertname, instance, room) (ALERTS{alertstate="firing"})
-                    eval_time: 8m
-                    exp_samples:
-                      - { labels: '{alertname="ScreenRelayDown", instance="b"}', value: 1 }
-                      - { labels: '{alertname="ScreenRelayNoSource", room="1"}', value: 1 }
-                      - { labels: '{alertname="ScreenRelayOverloaded"}', value: 1 }
+        ]
+        let firing = [
+            #"alertname="ScreenRelayDown", instance="b""#, #"alertname="ScreenRelayNoSource", room="1""#,
+            #"alertname="ScreenRelayOverloaded""#,
+        ]
+        try expectAlerts([(8, firing)], about: input)
+    }
 
-            """
-        let file = try folder.write("alerts.yml", Array(text.utf8))
-        let test = try PrometheusServer.promtool(["test", "rules", file])
-        #expect(test.status == .exited(0), "\(test.output)")
+    @Test(
+        "alerts fire for a host whose trouble lasts, and neither for one in passing trouble nor for one with little",
+        .enabled(if: PrometheusServer.isAvailable))
+    func lastingTrouble() throws {
+        let (lasting, little, passing) = (#"instance="lasting""#, #"instance="little""#, #"instance="passing""#)
+        /// These values again and again, for longer than the last expectation.
+        func repeated(_ values: String) -> String { [String](repeating: values, count: 12).joined(separator: " ") }
+        let sending = #"stage="sending""#
+        let input: [String] = [
+            series("sessions", #"\#(lasting),state="connecting""#, "2x30"),
+            series("sessions", #"\#(passing),state="connecting""#, repeated("2 2 0")),
+            series("sent_packets_total", lasting, "0+6000x30"), series("lost_packets_total", lasting, "0+600x30"),
+            series("sent_packets_total", little, "0+6000x30"), series("lost_packets_total", little, "0+120x30"),
+            // Half of the packets, but hardly any are sent.
+            series("sent_packets_total", passing, "0+600x30"), series("lost_packets_total", passing, "0+300x30"),
+            series("dropped_packets_total", #"\#(lasting),reason="udp""#, "0+180x30"),
+            series("dropped_packets_total", #"\#(little),reason="udp""#, "0+30x30"),
+            series("dropped_packets_total", #"\#(passing),reason="udp""#, "0x9 450x20"),
+            series("media_loop_lag_seconds", lasting, "0.08x30"), series("media_loop_lag_seconds", little, "0.04x30"),
+            series("media_loop_lag_seconds", passing, repeated("0.3 0.01")),
+            // Of 1,000 pictures a minute, 100 and 10 need longer than 0.1 s.
+            series("stage_seconds_bucket", #"\#(lasting),\#(sending),le="0.1""#, "0+900x30"),
+            series("stage_seconds_bucket", #"\#(lasting),\#(sending),le="0.5""#, "0+1000x30"),
+            series("stage_seconds_bucket", #"\#(lasting),\#(sending),le="+Inf""#, "0+1000x30"),
+            series("stage_seconds_bucket", #"\#(little),\#(sending),le="0.1""#, "0+990x30"),
+            series("stage_seconds_bucket", #"\#(little),\#(sending),le="0.5""#, "0+1000x30"),
+            series("stage_seconds_bucket", #"\#(little),\#(sending),le="+Inf""#, "0+1000x30"),
+            series("source_key_frame_requests_total", lasting, "0+60x30"),
+            series("source_key_frame_requests_total", little, "0+12x30"),
+        ]
+        func firing(_ names: [String]) -> [String] { names.map { "alertname=\"ScreenRelay\($0)\", \(lasting)" } }
+        // Each takes the time over which it looks, and then the time for which the trouble must last.
+        let early = ["Late", "NotConnecting", "LosingPackets", "DroppingPackets"]
+        let expected: [(minute: Int, labels: [String])] = [
+            (1, []), (4, firing(["Late"])), (9, firing(early)), (13, firing(early + ["SlowSending"])),
+            (20, firing(early + ["SlowSending", "ManyKeyFrames"])),
+        ]
+        try expectAlerts(expected, about: input)
     }
 }

@@ -10,11 +10,16 @@ public enum PipeWireSocket {
     /// - Parameter environment: returns the value of a variable.
     /// - Throws: `noPipeWire`.
     public static func check(environment: (String) -> String?) throws(PortalError) {
-        guard let folder = environment("PIPEWIRE_RUNTIME_DIR") ?? environment("XDG_RUNTIME_DIR"), !folder.isEmpty
-        else { return }
-        let path = folder + "/pipewire-0"
+        guard let path = path(environment: environment) else { return }
         guard let socket = connectedSocket(to: path) else { throw .noPipeWire(path: path) }
         close(socket)
+    }
+
+    /// Where the socket is; nil if the environment doesn't say that.
+    static func path(environment: (String) -> String?) -> String? {
+        guard let folder = environment("PIPEWIRE_RUNTIME_DIR") ?? environment("XDG_RUNTIME_DIR"), !folder.isEmpty
+        else { return nil }
+        return folder + "/pipewire-0"
     }
 }
 

@@ -29,8 +29,8 @@ public struct CaptureConfinement: Sendable {
             // HOME and XDG_STATE_HOME are for the token with which the desktop doesn't ask again.
             case .desktop:
                 [
-                    "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "HOME", "XDG_STATE_HOME",
-                    "DBUS_SYSTEM_BUS_ADDRESS",
+                    "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "PIPEWIRE_RUNTIME_DIR", "HOME",
+                    "XDG_STATE_HOME", "DBUS_SYSTEM_BUS_ADDRESS",
                 ]
             case .soundServer:
                 [
