@@ -117,7 +117,7 @@ struct SelectedPair {
         requests.append(Request(id: id, path: path, agent: agent, due: now))
     }
 
-    /// Asks the peer now whether it still consents, also if it is being asked already.
+    /// Asks the peer now whether it still consents, even if it is being asked already.
     mutating func ask(now: MonotonicTime) {
         guard let path = consented(now: now), let agent else { return }
         guard let index = requests.firstIndex(where: { $0.path.peer == path.peer }) else {
