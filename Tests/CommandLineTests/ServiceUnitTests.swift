@@ -27,6 +27,17 @@ struct ServiceUnitTests {
             last == "SystemCallFilter=seccomp landlock_create_ruleset landlock_add_rule landlock_restrict_self")
     }
 
+    @Test("lets threads lower their priority, as the packaged host's does")
+    func priorities() throws {
+        let packaged = try fileBytes(packageRoot + "/packaging/screenrelay-host.service")
+        for unit in [ServiceUnit.text(program: "/bin/true"), String(decoding: packaged, as: UTF8.self)] {
+            let lines = unit.split(separator: "\n")
+            let refusal = try #require(lines.firstIndex { $0.hasPrefix("SystemCallFilter=~@privileged @resources") })
+            // What a later line allows is allowed.
+            #expect(lines[refusal...].contains("SystemCallFilter=setpriority"))
+        }
+    }
+
     @Test("isn't started again where the same would happen again")
     func lasting() {
         let lines = ServiceUnit.text(program: "/bin/true").split(separator: "\n")

@@ -69,6 +69,14 @@ public func loopbackAddress(port: UInt16) -> sockaddr_in {
     return address
 }
 
+/// The nice value of the calling thread: field 19 of its statistics (proc_pid_stat(5)). Nil if they lack it.
+public func niceValueOfThisThread() throws -> Int? {
+    // The thread's name, in parentheses, may contain anything. The third field comes first behind it.
+    let text = String(decoding: try fileBytes("/proc/thread-self/stat"), as: UTF8.self)
+    let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
+    return fields.count > 16 ? Int(fields[16]) : nil
+}
+
 /// The path of one of the package's programs, built beside the test bundle that runs now; nil if it isn't built.
 public func builtProgram(_ name: String) -> String? {
     // The bundle is loaded by a program of the toolchain, or is the program itself: its mapping shows the folder.

@@ -27,6 +27,30 @@ struct NamedThreadTests {
         thread.join()
     }
 
+    @Test("a thread with low priority has a higher nice value, as have those that it starts, and no other has")
+    func lowPriority() throws {
+        let usual = try #require(try niceValueOfThisThread())
+        let values = NiceValues()
+        for hasLowPriority in [true, false] {
+            let thread = try #require(
+                NamedThread("test", hasLowPriority: hasLowPriority) {
+                    values.add()
+                    NamedThread("test") { values.add() }?.join()
+                })
+            thread.join()
+        }
+        // 19 is the highest.
+        let low: Int? = min(usual + 5, 19)
+        #expect(values.all.withLock { $0 } == [low, low, usual, usual])
+    }
+
+    /// The nice values of threads, each added by the thread itself.
+    private final class NiceValues: Sendable {
+        let all = Mutex<[Int?]>([])
+
+        func add() { all.withLock { $0.append(try? niceValueOfThisThread()) } }
+    }
+
     @Test("a thread that nobody joins leaves nothing behind")
     func neverJoined() throws {
         let before = try Self.addressSpace()

@@ -31,6 +31,20 @@ struct DecodeTapTests {
         #expect(answers.all == [nil])
     }
 
+    @Test("the thread has a low priority")
+    func priority() throws {
+        let usual = try #require(try niceValueOfThisThread())
+        let tap = try DecodeTap(log: .silent)
+        try tap.start(onFailure: {}, onPicture: { _, _, _ in false })
+        defer { tap.stop() }
+        let values = Mutex<[Int?]>([])
+        // Answered at once, because there is no picture.
+        tap.snapshot(from: nil, until: .zero) { _, _ in values.withLock { $0.append(try? niceValueOfThisThread()) } }
+        try eventually("an answer") { values.withLock { $0.count } == 1 }
+        let low: Int? = min(usual + 5, 19)
+        #expect(values.withLock { $0 } == [low])
+    }
+
     @Test("a low layer that nobody takes for a moment, while the thread is busy, begins with a key frame again")
     func lowLayerAgain() throws {
         let tap = try DecodeTap(log: .silent)

@@ -92,6 +92,8 @@ struct PlayerTests {
             let answer = try server.request("POST", "/whep/desk", sdp, body: EndpointClient.offer)
             #expect(answer.status == status)
             #expect(answer.text == refusal.description + "\n")
+            // Only a host that is full may have room later.
+            #expect(answer.headers["retry-after"] == (status == 503 ? "5" : nil))
         }
         #expect(server.server.audience(of: "desk") == RoomAudience())
     }

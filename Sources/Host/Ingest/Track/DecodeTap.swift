@@ -100,7 +100,9 @@ final class DecodeTap: Sendable {
         onPicture: @escaping @Sendable (CodedFrame, UInt64, UInt64) -> Bool,
         onLowPicture: @escaping @Sendable (CodedFrame, UInt64, UInt64) -> Bool = { _, _, _ in true },
         startThread: (_ name: String, _ body: @escaping @Sendable () -> Void) -> NamedThread? = {
-            NamedThread($0, body: $1)
+            // A media thread that wants the same processor must win: what it sends late is late for all of its viewers.
+            // What is decoded late delays only snapshots, the low layer, and key frames of the host's own encoder.
+            NamedThread($0, hasLowPriority: true, body: $1)
         }
     ) throws(IngestError) {
         let wake = self.wake

@@ -47,7 +47,10 @@ final class Reencoder: Sendable {
     init?(_ track: HostedTrack, _ settings: VideoSettings, filter: PushSettings.Filter? = nil) {
         guard let wake = EventFD() else { return nil }
         let work = Work(track, settings, filter, wake: wake)
-        guard NamedThread("push encoder", blocksSignals: true, body: { work.run() }) != nil else { return nil }
+        // A media thread that wants the same processor must win: what it sends late is late for all of its viewers,
+        // while servers and their players keep pictures for a second or more anyway.
+        let thread = NamedThread("push encoder", blocksSignals: true, hasLowPriority: true) { work.run() }
+        guard thread != nil else { return nil }
         self.work = work
     }
 

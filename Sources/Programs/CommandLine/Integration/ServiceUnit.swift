@@ -30,6 +30,8 @@ public enum ServiceUnit {
         SystemCallArchitectures=native
         SystemCallFilter=@system-service
         SystemCallFilter=~@privileged @resources
+        # Threads that decode and encode give themselves a lower priority than those that send.
+        SystemCallFilter=setpriority
         # The captures give up rights with these, which the first group doesn't have in systemd 252.
         SystemCallFilter=seccomp landlock_create_ruleset landlock_add_rule landlock_restrict_self
         SystemCallErrorNumber=EPERM
