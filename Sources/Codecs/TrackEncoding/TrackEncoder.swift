@@ -88,9 +88,7 @@ package final class TrackEncoder: Sendable {
     /// false if the process has no thread left.
     package func start(deliver: @escaping @Sendable (CodedFrame) -> Void) -> Bool {
         wishes.withLock { $0.deliver = deliver }
-        // A media thread that wants the same processor must win: what it sends late is late for all of its viewers,
-        // while this thread mostly encodes a picture again for one who joins or has lost something.
-        let thread = NamedThread("track encoder", blocksSignals: true, hasLowPriority: true) { [self] in
+        let thread = NamedThread("track encoder", blocksSignals: true) { [self] in
             while !wishes.withLock({ $0.isOver }) {
                 wake.wait()
                 encodeWhatWaits()

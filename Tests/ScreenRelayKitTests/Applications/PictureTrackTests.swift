@@ -184,23 +184,6 @@ struct PictureTrackTests {
         #expect(frames.write(frame) == .notPublished)
     }
 
-    @Test("the encoder's own thread has a low priority")
-    func priority() throws {
-        let usual = try #require(try niceValueOfThisThread())
-        let rate = BitRate(bitsPerSecond: 1_000_000)
-        let encoder = try #require(TrackEncoder(picturesPerSecond: 30, highestRate: rate))
-        let values = Mutex<[Int?]>([])
-        let isStarted = encoder.start { _ in values.withLock { $0.append(try? niceValueOfThisThread()) } }
-        #expect(isStarted)
-        defer { encoder.stop() }
-        // While nobody watches, it is only kept, and so this thread doesn't encode it.
-        #expect(encoder.write(picture(small, shade: 20), captured: now()))
-        encoder.setWatched(true)
-        try eventually("the picture") { values.withLock { $0.count } == 1 }
-        let low: Int? = min(usual + 5, 19)
-        #expect(values.withLock { $0 } == [low])
-    }
-
     @Test("an encoder that fails is told to the application, and the next picture gets another one")
     func encoderFailure() throws {
         struct NoMemory: Error {}

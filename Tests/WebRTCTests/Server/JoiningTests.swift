@@ -200,7 +200,8 @@ struct JoiningTests {
         let rig = try Rig()
         let peer = try rig.join()
         rig.publish { Pictures.idr(20_000, captured: $0) }
-        rig.run(for: .seconds(1))
+        // Not so long that the host would ask whether the viewer is still there.
+        rig.run(for: .milliseconds(600))
         let asked = rig.source.keyFrameRequests
         // 600 pictures in no time: the pacer can't follow.
         for index in 0..<600 {

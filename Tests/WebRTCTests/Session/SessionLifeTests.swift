@@ -52,15 +52,15 @@ struct SessionLifeTests {
 
     @Test(
         "a viewer that vanishes costs some checks after 2 s, and no encoder; if it is back, it begins with a key frame",
-        arguments: [false, true])
-    func vanished(hasTransportNumbers: Bool) throws {
+        arguments: [(false, 8_000), (true, 8_000), (true, 24_000)])
+    func vanished(hasTransportNumbers: Bool, byteCount: Int) throws {
         let rig = try Rig()
         let peer = try rig.join(hasTransportNumbers: hasTransportNumbers)
         var arrivals = ArrivalFeedback(of: peer.viewer, now: rig.now)
         func watch(for seconds: Int) throws {
             for _ in 0..<10 * seconds {
                 for _ in 0..<3 {
-                    rig.publish { Pictures.delta(8000, seed: 1, captured: $0) }
+                    rig.publish { Pictures.delta(byteCount, seed: 1, captured: $0) }
                     rig.run(for: .milliseconds(33))
                 }
                 if hasTransportNumbers, let feedback = try arrivals.take() {

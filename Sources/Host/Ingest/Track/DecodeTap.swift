@@ -101,7 +101,8 @@ final class DecodeTap: Sendable {
         onLowPicture: @escaping @Sendable (CodedFrame, UInt64, UInt64) -> Bool = { _, _, _ in true },
         startThread: (_ name: String, _ body: @escaping @Sendable () -> Void) -> NamedThread? = {
             // A media thread that wants the same processor must win: what it sends late is late for all of its viewers.
-            // What is decoded late delays only snapshots, the low layer, and key frames of the host's own encoder.
+            // What is decoded late delays only snapshots, the low layer, key frames of the host's own encoder, and the
+            // checked pictures of viewers that ask for samples.
             NamedThread($0, hasLowPriority: true, body: $1)
         }
     ) throws(IngestError) {

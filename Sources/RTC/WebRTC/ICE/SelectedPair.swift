@@ -120,7 +120,12 @@ struct SelectedPair {
     /// Asks the peer now whether it still consents, even if it is being asked already.
     mutating func ask(now: MonotonicTime) {
         guard let path = consented(now: now), let agent else { return }
-        guard let index = requests.firstIndex(where: { $0.path.peer == path.peer }) else {
+        let isAsked = { (request: Request) in
+            request.path == path && request.agent.localUfrag == agent.localUfrag
+        }
+        guard let index = requests.firstIndex(where: isAsked) else {
+            // One along a former path, or with former credentials, may never be answered.
+            requests.removeAll { $0.path.peer == path.peer }
             return queueCheck(path, by: agent, now: now)
         }
         // An answer to an earlier one counts, however long the round trip is.

@@ -86,6 +86,9 @@ struct AudioSender {
         bitRate = BitRate(bitsPerSecond: recent.sum(at: now) * 8)
     }
 
+    /// Goes on with the frame that comes next, for a viewer that was away.
+    mutating func skipAll() { next = feed.history.next }
+
     /// Goes on with the newest frame if the session is too far behind, and with the one after it if that is old, too.
     private mutating func skipOld() {
         let end = feed.history.next

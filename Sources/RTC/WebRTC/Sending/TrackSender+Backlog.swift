@@ -54,11 +54,11 @@ extension TrackSender {
         position = .waiting(askedAt: nil)
     }
 
-    /// Restarts if the frames that wait would take a path of this rate longer than half a second: otherwise the viewer
-    /// would see them all, late, or would be taken for one on a slow path.
-    mutating func skipBacklog(at estimate: BitRate) {
-        guard let number = position.frame, isLate(number, of: feed, at: estimate) else { return }
-        countSkipped(from: number)
-        restart()
+    /// Goes on for a viewer that was away. Restarts if the frames that wait would take a path of this rate longer than
+    /// half a second: otherwise the viewer would see them all, late, or would be taken for one on a slow path.
+    mutating func skipBacklog(at estimate: BitRate, now: MonotonicTime) {
+        // How long frames have waited for the viewer says nothing of the host.
+        beganAt = now
+        if let number = position.frame, isLate(number, of: feed, at: estimate) { restart() }
     }
 }

@@ -39,6 +39,8 @@ struct TrackSender: LayerSwitching {
     var lostPackets: Int?
     /// Whether the sender waits for room in the socket. It sends no pictures until this is reset.
     var isStalled = false
+    /// Whether what the path is thought to carry means nothing, so that the layer stays.
+    var keepsLayer = false
     /// The record of which pictures the pointer is drawn in.
     var pointer = PointerChanges()
 
@@ -59,7 +61,7 @@ struct TrackSender: LayerSwitching {
     let clock: NTPClock
     var position = Position.waiting(askedAt: nil)
     /// When it last began with a key frame. Frames that came before are there to begin with.
-    private(set) var beganAt = MonotonicTime.zero
+    var beganAt = MonotonicTime.zero
     var lastTicks: Int64 = .min
     /// Behind the last frame that was there when it first began.
     var backlogEnd = FrameNumber(0)
@@ -104,7 +106,7 @@ struct TrackSender: LayerSwitching {
     mutating func advance(along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool) {
         feed.forgetHidden()
         if isForServer { serveByHost(rate: path.targetBitRate, now: now) }
-        if hostFrames == nil {
+        if hostFrames == nil, !keepsLayer {
             selectLayer(PathRates(estimate: path.plan.estimate, target: path.plan.target), now: now)
         }
         if keyFrameRequests.poll(at: now) { serveKeyFrame(now: now) }

@@ -31,6 +31,10 @@ final class WatchedTracks: TrackViewer {
     @exclusivity(unchecked) private var sound: AudioSender?
     @exclusivity(unchecked) private var path = PathControl(hasTransportFeedback: false, now: .zero)
     private var hasToldFault = false
+    /// Whether the peer is gone, perhaps for a while only.
+    private var isAway = false
+    /// The last round trip that the peer's reports have shown; nil before.
+    var roundTripTime: Interval? { senders.isEmpty ? nil : senders[0].roundTripTime }
     /// Whether the last datagram of RTCP had only feedback about what has arrived, and nothing waits for it.
     private(set) var onlyHeard = false
     /// Whether there is something for the log: see ``takeNews()``.
@@ -81,12 +85,13 @@ final class WatchedTracks: TrackViewer {
     // A sender is large, and a closure or a computed property gets a copy of it. What is asked often is therefore read
     // from its stored properties.
     private func takes(_ feed: TrackFeed) -> Bool {
-        senders.indices.contains { index in
-            if senders[index].feed === feed { return true }
-            // A server that gets the host's frames for a moment still counts for the source's rate, which others get.
-            guard let hostFrames = senders[index].hostFrames else { return false }
-            return hostFrames.feed === feed || senders[index].sourceFeed === feed
-        }
+        !isAway
+            && senders.indices.contains { index in
+                if senders[index].feed === feed { return true }
+                // A server that gets the host's frames for a moment still counts for the source's rate, which others get.
+                guard let hostFrames = senders[index].hostFrames else { return false }
+                return hostFrames.feed === feed || senders[index].sourceFeed === feed
+            }
     }
 
     func rateToReturn(to feed: TrackFeed) -> BitRate? {
@@ -167,11 +172,19 @@ final class WatchedTracks: TrackViewer {
 
     /// Sends what is due. Returns the time of the next call.
     ///
-    /// - Parameter isBack: whether the peer is back after it got nothing for a while.
-    func advance(isBack: Bool = false, now: MonotonicTime, send: ([UInt8]) -> Bool) -> MonotonicTime {
+    /// - Parameter presence: whether the peer is there. If it is gone, nothing is sent, and its path counts for no
+    ///   encoder.
+    func advance(
+        _ presence: ViewerPresence.State = .present, now: MonotonicTime, send: ([UInt8]) -> Bool
+    ) -> MonotonicTime {
         owner.check()
+        isAway = presence == .gone
         var deadline = MonotonicTime.distantFuture
-        if isBack { for index in senders.indices { senders[index].skipBacklog(at: path.plan.estimate) } }
+        if isAway { return deadline }
+        if presence == .returned {
+            sound?.skipAll()
+            for index in senders.indices { senders[index].skipBacklog(at: path.plan.estimate, now: now) }
+        }
         makePlan(now: now)
         // Audio is sent before pictures, which wait for it.
         sound?.advance(along: &path, now: now, send: send)
@@ -179,6 +192,7 @@ final class WatchedTracks: TrackViewer {
         let playoutDelay = self.playoutDelay(now)
         for index in senders.indices {
             senders[index].stream.playoutDelay = playoutDelay
+            senders[index].keepsLayer = presence == .doubted
             senders[index].advance(along: &path, now: now, send: send)
             deadline = min(deadline, senders[index].deadline)
             if senders[index].layerChange != nil { hasNews = true }

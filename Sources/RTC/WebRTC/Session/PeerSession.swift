@@ -40,7 +40,7 @@ final class PeerSession {
     let owner = ThreadOwner()
     @exclusivity(unchecked) private var handshake = SessionHandshake()
     private(set) var protector: SRTPSession?
-    private var presence = ViewerPresence()
+    @exclusivity(unchecked) private var presence = ViewerPresence()
     @exclusivity(unchecked) var scratch: [UInt8] = []
     /// The address that media or reports were last sent to, and who is told of a change.
     private(set) var mediaAddress: TransportAddress?
@@ -211,10 +211,9 @@ final class PeerSession {
         let next =
             switch role {
             case .watching(let tracks):
-                switch presence.state(lastHeard: ice.lastHeard, now: now) {
-                case .gone: MonotonicTime.distantFuture
-                case let state: tracks.advance(isBack: state == .returned, now: now) { sink.send($0, along: path) }
-                }
+                tracks.advance(
+                    presence.state(lastHeard: ice.lastHeard, roundTripTime: tracks.roundTripTime, now: now), now: now
+                ) { sink.send($0, along: path) }
             case .publishing(let tracks): tracks.advance(now: now) { sink.send($0, along: path) }
             }
         deadline = min(deadline, next)

@@ -4,9 +4,9 @@ import MediaTypes
 /// run out, 30 s later.
 ///
 /// Each kind of viewer reports at its own intervals, up to every 7.5 s (RFC 3550 section 6.2), so silence alone proves
-/// nothing. A viewer that hasn't been heard for a second is asked by a consent check (RFC 7675), several times because
-/// some may be lost, and gets no more frames if nothing at all has come from it a second after that. It is asked on,
-/// so that it gets frames again as soon as it is back.
+/// nothing. A viewer that hasn't been heard for a second is asked by a STUN check, several times because some may be
+/// lost, and gets no more frames if nothing at all has come from it a second and a round trip after that. It is asked
+/// on, so that it gets frames again as soon as it is back.
 ///
 /// Pure: belongs to its caller.
 struct ViewerPresence {
@@ -14,7 +14,7 @@ struct ViewerPresence {
     private static let answerTime = Interval.seconds(1)
     private static let interval = Interval.milliseconds(300)
 
-    /// When it was first asked of the times that it hasn't answered; nil if it wasn't asked since it was heard.
+    /// Since when it is being asked without a pause and without an answer; nil if it isn't.
     private var askedAt: MonotonicTime?
     private var lastQuestion = MonotonicTime.zero
     private var wasGone = false
@@ -22,6 +22,8 @@ struct ViewerPresence {
     /// Whether the viewer gets frames.
     enum State {
         case present
+        /// Being asked. It gets frames, but what its path is thought to carry means nothing.
+        case doubted
         /// Not heard since it was asked.
         case gone
         /// Heard again; it is present from now on.
@@ -34,17 +36,21 @@ struct ViewerPresence {
             askedAt = nil
             return false
         }
-        if askedAt.map({ $0 <= lastHeard }) ?? false { askedAt = nil }
+        // What was asked before the last answer, or before a time without frames, isn't unanswered.
+        if let asked = askedAt, asked <= lastHeard || now - lastQuestion > Self.answerTime, !wasGone { askedAt = nil }
         guard askedAt == nil || now - lastQuestion >= Self.interval else { return false }
         askedAt = askedAt ?? now
         lastQuestion = now
         return true
     }
 
-    /// Whether the viewer, last heard at `lastHeard`, gets frames.
-    mutating func state(lastHeard: MonotonicTime, now: MonotonicTime) -> State {
-        let isGone = askedAt.map { $0 > lastHeard && now - $0 >= Self.answerTime } ?? false
-        defer { wasGone = isGone }
-        return isGone ? .gone : wasGone ? .returned : .present
+    /// Whether the viewer, last heard at `lastHeard`, gets frames; `roundTripTime` is the last one measured.
+    mutating func state(lastHeard: MonotonicTime, roundTripTime: Interval?, now: MonotonicTime) -> State {
+        guard let asked = askedAt, asked > lastHeard else {
+            defer { wasGone = false }
+            return wasGone ? .returned : .present
+        }
+        wasGone = wasGone || now - asked >= Self.answerTime + (roundTripTime ?? .zero)
+        return wasGone ? .gone : .doubted
     }
 }
