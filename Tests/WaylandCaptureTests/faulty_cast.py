@@ -4,8 +4,10 @@ usage: faulty_cast.py
 
 Prints `node N` once it is there. Reads commands, and prints `done` and the command:
 
-    format NUMBER WIDTHxHEIGHT   offers another format, by its number of enum spa_video_format: 8 is BGRx
-    send [KEY=VALUE...]          sends a picture, as soon as there is a buffer for it
+    format NUMBER WIDTHxHEIGHT [gpu]   offers another format, by its number of enum spa_video_format: 8 is BGRx; with
+                                       `gpu`, only in the memory of a graphics card (DMA-BUF)
+    memory NUMBER                      new buffers are said to have such memory, by its number of enum spa_data_type
+    send [KEY=VALUE...]                sends a picture, as soon as there is a buffer for it
 
 What is sent is a correct picture, except for these, whose meaning is that of PipeWire's structures:
 
@@ -35,8 +37,10 @@ import threading
 import time
 from ctypes import POINTER, Structure, c_char_p, c_int, c_int32, c_int64, c_uint32, c_uint64, c_void_p
 
-OUTPUT, SUBTYPES = 1, {"id": 3, "int": 4, "rectangle": 10, "fraction": 11}
+OUTPUT, SUBTYPES = 1, {"id": 3, "int": 4, "long": 5, "rectangle": 10, "fraction": 11}
 OBJECT, FORMAT, PARAM_BUFFERS, PARAM_META = 15, 0x40003, 0x40004, 0x40005
+# SPA_POD_PROP_FLAG_MANDATORY: the other side must know the property, too.
+MANDATORY = 1 << 3
 # enum spa_param_type
 ENUM_FORMAT, CHOSEN_FORMAT, BUFFERS, META = 3, 4, 5, 6
 # AUTOCONNECT isn't wanted: the reader connects. DRIVER, ALLOC_BUFFERS.
@@ -88,10 +92,10 @@ def pod(kind, *values):
 
 
 def make_object(kind, identifier, *properties):
-    """A param; each property is a key and a pod."""
+    """A param; each property is a key and a pod, and may have flags."""
     body = struct.pack("=II", kind, identifier)
-    for key, value in properties:
-        body += struct.pack("=II", key, 0) + value
+    for key, value, *flags in properties:
+        body += struct.pack("=II", key, sum(flags)) + value
     return ctypes.create_string_buffer(struct.pack("=II", len(body), OBJECT) + body)
 
 
@@ -119,7 +123,7 @@ class Cast:
         self.pipewire = library()
         self.pipewire.pw_init(None, None)
         self.loop = self.pipewire.pw_thread_loop_new(b"cast", None)
-        self.size, self.files = (640, 480), {}
+        self.size, self.memory, self.files = (640, 480), MEMFD, {}
         self.events = Events(
             version=2, param_changed=PARAM_CHANGED(self.param_changed), add_buffer=BUFFER_CHANGED(self.add_buffer),
             remove_buffer=BUFFER_CHANGED(self.remove_buffer))
@@ -136,9 +140,11 @@ class Cast:
         self.kept = objects
         return (c_void_p * len(objects))(*[ctypes.addressof(one) for one in objects])
 
-    def format(self, number):
+    def format(self, number, is_on_gpu=False):
+        # As mutter and KWin offer DMA-BUF: with a modifier, here that of linear rows.
+        modifier = [(0x20002, pod("long", 0, 0), MANDATORY)] if is_on_gpu else []
         return make_object(
-            FORMAT, ENUM_FORMAT, (1, pod("id", 2)), (2, pod("id", 1)), (0x20001, pod("id", number)),
+            FORMAT, ENUM_FORMAT, (1, pod("id", 2)), (2, pod("id", 1)), (0x20001, pod("id", number)), *modifier,
             (0x20003, pod("rectangle", *self.size)), (0x20004, pod("fraction", 0, 1)))
 
     def under_lock(self, body):
@@ -166,7 +172,7 @@ class Cast:
         os.ftruncate(file, width * height * 4)
         self.files[ctypes.addressof(buffer.contents)] = file
         data = buffer.contents.buffer.contents.datas[0]
-        data.type, data.flags, data.fd, data.mapoffset, data.maxsize = MEMFD, 3, file, 0, width * height * 4
+        data.type, data.flags, data.fd, data.mapoffset, data.maxsize = self.memory, 3, file, 0, width * height * 4
 
     def remove_buffer(self, context, buffer):
         os.close(self.files.pop(ctypes.addressof(buffer.contents)))
@@ -174,10 +180,10 @@ class Cast:
     def node(self):
         return self.under_lock(lambda: self.pipewire.pw_stream_get_node_id(self.stream))
 
-    def offer(self, number, size):
+    def offer(self, number, size, is_on_gpu):
         self.size = size
         self.under_lock(
-            lambda: self.pipewire.pw_stream_update_params(self.stream, self.params(self.format(number)), 1))
+            lambda: self.pipewire.pw_stream_update_params(self.stream, self.params(self.format(number, is_on_gpu)), 1))
 
     def send(self, values):
         """Returns False if there is no buffer for it."""
@@ -262,8 +268,10 @@ def main():
         match line and line.split():
             case None:
                 return
-            case ["format", number, size]:
-                cast.offer(int(number), tuple(int(side) for side in size.split("x")))
+            case ["format", number, size, *place]:
+                cast.offer(int(number), tuple(int(side) for side in size.split("x")), place == ["gpu"])
+            case ["memory", kind]:
+                cast.memory = int(kind)
             case ["send", *words]:
                 waiting.append(dict(word.split("=") for word in words))
         if line:

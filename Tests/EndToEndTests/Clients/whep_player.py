@@ -88,10 +88,17 @@ class Player:
         if sound:
             self.sound = open(sound, "wb", buffering=0)
         self.connection.on("track", lambda track: asyncio.ensure_future(self.watch(track)))
-        self.connection.on(
-            "connectionstatechange", lambda: say("state", state=self.connection.connectionState))
+        self.connection.on("connectionstatechange", self.tell_state)
         self.frames = 0
         self.tasks = []
+
+    def tell_state(self):
+        """Says the state and, once connected, the host's end of the path that media takes."""
+        state, path = self.connection.connectionState, None
+        if state == "connected":
+            ice = self.connection.getTransceivers()[0].receiver.transport.transport._connection
+            path = "{}:{}".format(*ice._nominated[1].remote_addr)
+        say("state", state=state, path=path)
 
     async def ask(self, method, url=None, body=None, **headers):
         headers = {name.replace("_", "-"): value for name, value in headers.items() if value is not None}

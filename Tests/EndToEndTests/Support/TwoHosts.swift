@@ -4,7 +4,8 @@ import Processes
 import TestSupport
 import Testing
 
-/// Two shares, each with its own room and size, and haproxy in front of them as `packaging/scale` configures it.
+/// Two shares of different sizes, started as `Documentation/operating.md` says, and haproxy in front of them as
+/// `packaging/scale` configures it.
 final class TwoHosts {
     private static let unpacked = packageRoot + "/.build/haproxy/usr"
     private static let program = unpacked + "/sbin/haproxy"
@@ -12,24 +13,46 @@ final class TwoHosts {
     /// Whether haproxy is there, which `Tools/setup` unpacks.
     static var isAvailable: Bool { access(program, X_OK) == 0 }
 
-    /// The share of the room `desk`, 320 pixels wide, and that of `stage`, 640 pixels wide.
+    /// The hosts `a` and `b` of the configuration: the first share, 320 pixels wide, and the second one, 640 pixels
+    /// wide.
     let desk, stage: SharedDesktop
+    /// Both of them.
+    var shares: [SharedDesktop] { [desk, stage] }
+    /// The port of each one's HTTP.
+    let ports: [UInt16]
+    /// Where each one advertises its media: `ADDRESS:PORT`.
+    let media: [String]
+    /// The port of haproxy.
+    let port: UInt16
     /// Where haproxy listens: `127.0.0.1:PORT`.
-    let place: String
+    var place: String { "127.0.0.1:\(port)" }
+    private let statistics: String
     private let process: ChildProcess
 
-    /// Starts all of them, with haproxy's files in `folder`, and waits until haproxy listens.
-    init(in folder: TemporaryFolder) throws {
+    /// Starts all of them, with haproxy's files in `folder`, and waits until haproxy listens. `rooms` are those of the
+    /// shares, and `options` are more options for both.
+    init(in folder: TemporaryFolder, rooms: [String] = ["desk", "stage"], options: [String] = []) throws {
         let port = try freePort()
         let place = "127.0.0.1:\(port)"
-        func share(_ room: String, _ size: PictureSize) throws -> SharedDesktop {
-            let options = ["--trusted-proxy", "127.0.0.1", "--allow-origin", "http://\(place)"]
-            return try SharedDesktop(options: ["--room", room] + options, size: size)
+        let statistics = folder.file("statistics")
+        // Every address of 127.0.0.0/8 is this machine's, and a host names none of these by itself.
+        let addresses = ["127.0.0.11", "127.0.0.12"]
+        let mediaPorts = try addresses.map { _ in try freePort() }
+        func share(_ index: Int, _ size: PictureSize) throws -> SharedDesktop {
+            let own = [
+                "--room", rooms[index], "--lan", "--listen", "0", "--udp-port", "\(mediaPorts[index])",
+                "--advertise", addresses[index], "--trusted-proxy", "127.0.0.1", "--allow-origin", "http://\(place)",
+            ]
+            return try SharedDesktop(options: own + options, size: size)
         }
-        let desk = try share("desk", PictureSize(width: 320, height: 240))
-        let stage = try share("stage", PictureSize(width: 640, height: 480))
-        (self.place, self.desk, self.stage) = (place, desk, stage)
-        let ports = try [desk, stage].map { try #require(RoomLink($0.link)).port }
+        let desk = try share(0, PictureSize(width: 320, height: 240))
+        let stage = try share(1, PictureSize(width: 640, height: 480))
+        // With IPv6 the link's address has colons, too.
+        let ports = try [desk, stage].map { desktop in
+            try #require(LinkParts(desktop.link).base.split(separator: ":").last.flatMap { UInt16($0) })
+        }
+        (self.port, self.desk, self.stage, self.ports, self.statistics) = (port, desk, stage, ports, statistics)
+        media = zip(addresses, mediaPorts).map { "\($0):\($1)" }
         let packaged = packageRoot + "/packaging/scale/"
         var configuration = String(decoding: try fileBytes(packaged + "haproxy.cfg"), as: UTF8.self)
         for (former, new) in [
@@ -39,8 +62,10 @@ final class TwoHosts {
             try #require(configuration.contains(former), "\(former) in haproxy.cfg")
             configuration = configuration.replacing(former, with: new)
         }
-        // Those of Debian.
-        let defaults = """
+        // The defaults are those of Debian.
+        let beginning = """
+            global
+                stats socket \(statistics) mode 600
             defaults
                 mode http
                 timeout connect 5s
@@ -48,7 +73,7 @@ final class TwoHosts {
                 timeout server 50s
 
             """
-        let file = try folder.write("haproxy.cfg", Array((defaults + configuration).utf8))
+        let file = try folder.write("haproxy.cfg", Array((beginning + configuration).utf8))
         var launch = Launch(Self.program, ["-db", "-f", file])
         launch.environment = ["LD_LIBRARY_PATH": Self.unpacked + "/lib/x86_64-linux-gnu"]
         launch.standardError = .text(limit: 1 << 20)
@@ -62,4 +87,28 @@ final class TwoHosts {
     }
 
     deinit { process.stop(within: .zero) }
+
+    /// haproxy's CPU time so far, that of all its threads.
+    var cpuTime: Interval {
+        get throws {
+            try Survival.threads(of: process.processID).reduce(Interval.zero) { sum, thread in
+                try sum + ProcessFigures(thread).cpuTime
+            }
+        }
+    }
+
+    /// How many bytes haproxy has got from clients and sent to them so far.
+    var passedBytes: Int {
+        get throws {
+            let socket = try RawSocket.connected(toPath: statistics)
+            try socket.send("show stat\n")
+            let text = String(decoding: try socket.readToEnd("the statistics"), as: UTF8.self)
+            let line = text.split(separator: "\n").first { $0.hasPrefix("screenrelay,FRONTEND,") }
+            let fields = try #require(line, "\(text)").split(separator: ",", omittingEmptySubsequences: false)
+            // The fields bin and bout (haproxy's management guide, section 9.1).
+            let counts = fields.dropFirst(8).prefix(2).compactMap { Int($0) }
+            try #require(counts.count == 2, "\(text)")
+            return counts[0] + counts[1]
+        }
+    }
 }

@@ -170,17 +170,35 @@ extension EndToEnd {
             try expectEnd(of: capture, "the desktop has ended the screen cast")
         }
 
-        @Test("a size of 0, and a format that isn't asked for, end a share with 69")
+        @Test("a size of 0, and a desktop that offers only formats that aren't asked for, end a share with 69")
         func noFormat() throws {
-            for format in ["8 0x0", "2 640x480"] {
+            // The last two are 10 bits per channel (xBGR_210LE), and pictures in the memory of a graphics card.
+            for format in ["8 0x0", "2 640x480", "81 640x480", "8 640x480 gpu"] {
                 try desktop.tell("fault format \(format)")
-                let share = try RunningProgram(
-                    "screenrelay", ["share"] + LinkSocket.hostOptions, prefix: desktop.prefix())
-                let status = try eventually("the end of the share") { share.child.poll() }
-                share.child.errorOutput?.waitForEnd(within: .seconds(2))
-                #expect(status == .exited(69))
-                #expect(share.log.contains("screenrelay-capture: --source wayland: "), "\(share.log)")
+                _ = try reasonOfRefusal()
             }
+        }
+
+        @Test("memory of a graphics card that isn't asked for ends a share with 69, and is named")
+        func cardMemory() throws {
+            // SPA_DATA_DmaBuf
+            try desktop.tell("fault memory 3")
+            try desktop.tell("fault send color=0000ff")
+            let reason = try reasonOfRefusal()
+            #expect(reason.hasSuffix("sends no picture: a picture in the memory of a graphics card (DMA-BUF)"))
+        }
+
+        /// Starts a share, which has to end with 69 and one line that says why; returns that line.
+        private func reasonOfRefusal() throws -> String {
+            let share = try RunningProgram("screenrelay", ["share"] + LinkSocket.hostOptions, prefix: desktop.prefix())
+            let status = try eventually("the end of the share") { share.child.poll() }
+            share.child.errorOutput?.waitForEnd(within: .seconds(2))
+            #expect(status == .exited(69))
+            let lines = share.log.split(separator: "\n").filter { $0.contains("--source wayland: ") }
+            #expect(lines.count == 1, "\(share.log)")
+            let reason = try #require(lines.first)
+            #expect(reason.hasPrefix("screenrelay-capture: "))
+            return String(reason)
         }
 
         private func expectEnd(of capture: LinkedCapture, _ text: String) throws {

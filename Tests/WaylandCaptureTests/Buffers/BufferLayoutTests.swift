@@ -24,8 +24,6 @@ struct BufferLayoutTests {
         #expect(throws: BufferFault.unsupportedFormat("number 9999")) {
             try CastFormat(9999, width: 1, height: 1)
         }
-        let memory = BufferFault.unsupportedMemory(SPA_DATA_DmaBuf.rawValue)
-        #expect(memory.description == "a picture in the memory of a graphics card (DMA-BUF)")
     }
 
     @Test("a side has 1 to 16384 pixels, and a picture 64 million")

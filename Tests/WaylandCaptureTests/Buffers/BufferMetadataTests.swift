@@ -19,6 +19,22 @@ struct BufferMetadataTests {
         }
     }
 
+    @Test("a picture was painted at its header's time; now if it has none, or one to come or over a second ago")
+    func timeOfPainting() {
+        let now = MonotonicTime(nanoseconds: 5_000_000_000)
+        func painted(_ nanoseconds: Int64) -> MonotonicTime {
+            CastStream.painted(BufferMetadata.Header(flags: 0, time: nanoseconds), now: now)
+        }
+        for time: Int64 in [4_000_000_000, 4_999_999_999, 5_000_000_000] {
+            #expect(painted(time) == MonotonicTime(nanoseconds: time))
+        }
+        for time: Int64 in [3_999_999_999, 5_000_000_001, 0, -1, .min, .max] { #expect(painted(time) == now) }
+        #expect(CastStream.painted(nil, now: now) == now)
+        // Just after the clock's origin, the limit lies before it.
+        let early = MonotonicTime(nanoseconds: 10)
+        #expect(CastStream.painted(BufferMetadata.Header(flags: 0, time: 3), now: early).nanoseconds == 3)
+    }
+
     @Test("damage ends at the first empty region or with the metadata; it may lie anywhere")
     func damage() {
         var metadata = MetadataBytes()

@@ -17,6 +17,12 @@ MATRICES = {
 
 def decode(path, size):
     """The luma of each picture of a stream, in order: arrays of height x width."""
+    for planes in decode_planes(path, size):
+        yield planes[0]
+
+
+def decode_planes(path, size):
+    """Y, Cb and Cr of each picture of a stream, in order: arrays of rows and columns."""
     width, height = size
     command = ["ffmpeg", "-nostdin", "-loglevel", "error", "-threads", "1", "-f", "h264", "-i", path, "-vsync",
                "passthrough", "-f", "rawvideo", "-"]
@@ -26,16 +32,22 @@ def decode(path, size):
     words = probe.stdout.decode().strip().split(",")
     if words[:2] != [str(width), str(height)]:
         raise Failure("the stream's pictures are %s and not %dx%d" % ("x".join(words[:2]), width, height))
-    luma = width * height
-    # yuvj420p is yuv420p with the full range; 4:4:4 has as much chroma as luma, twice.
-    picture = luma * 3 if "444" in words[2] else luma * 3 // 2
+    # yuvj420p is yuv420p with the full range.
+    chroma = (height, width) if "444" in words[2] else ((height + 1) // 2, (width + 1) // 2)
+    shapes = [(height, width), chroma, chroma]
+    picture = sum(rows * columns for rows, columns in shapes)
     with subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, bufsize=1 << 20) as child:
         try:
             while True:
                 data = child.stdout.read(picture)
                 if len(data) < picture:
                     return
-                yield numpy.frombuffer(data, numpy.uint8, luma).reshape(height, width)
+                planes, start = [], 0
+                for rows, columns in shapes:
+                    plane = numpy.frombuffer(data, numpy.uint8, rows * columns, start)
+                    planes.append(plane.reshape(rows, columns))
+                    start += plane.size
+                yield planes
         finally:
             child.kill()
 
@@ -45,6 +57,18 @@ def luma_of(picture, matrix):
     weights, scale, offset = MATRICES[matrix]
     luma = picture.astype(numpy.float32) @ (numpy.array(weights, numpy.float32) * numpy.float32(scale))
     return (luma + (offset + 0.5)).astype(numpy.uint8)
+
+
+def chroma_of(picture, matrix):
+    """Cb and Cr in 4:2:0 of an exact picture with even sides: the mean of each 2x2 pixels, rounded to 8 bits."""
+    weights, scale, _ = MATRICES[matrix]
+    height, width = picture.shape[0] // 2, picture.shape[1] // 2
+    colours = picture.reshape(height, 2, width, 2, 3).mean(axis=(1, 3), dtype=numpy.float32)
+    luma = colours @ numpy.array(weights, numpy.float32)
+    # Luma has 219 steps in the limited range, and chroma 224.
+    extent = 1 if scale == 1 else 224 / 255
+    return [numpy.minimum((colours[:, :, part] - luma) * (extent / 2 / (1 - weights[part])) + 128.5, 255)
+            .astype(numpy.uint8) for part in (2, 0)]
 
 
 def counter(luma):

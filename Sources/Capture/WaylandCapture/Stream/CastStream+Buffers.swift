@@ -47,9 +47,8 @@ extension CastStream {
         return SentTimes.Contents(time: header?.time ?? 0, hasPicture: hasPicture(buffer))
     }
 
-    /// When a picture was painted; now if its header doesn't tell.
-    static func painted(_ header: BufferMetadata.Header?) -> MonotonicTime {
-        let now = MonotonicTime.now()
+    /// When a picture was painted; `now` if its header doesn't tell.
+    static func painted(_ header: BufferMetadata.Header?, now: MonotonicTime = .now()) -> MonotonicTime {
         guard let header else { return now }
         let time = MonotonicTime(nanoseconds: header.time)
         return time <= now && time >= now - maxAge ? time : now

@@ -101,8 +101,8 @@ final class CastStream {
     /// Whether the sender is to send pictures; true at first.
     private(set) var isActive = true
 
-    /// Has the sender send pictures or not. What still arrives once it is to send none goes back unused, because it
-    /// will be old.
+    /// Has the sender send pictures or not. Pictures that still arrive once it is to send none go back unused, because
+    /// they will be old; of their buffers, only the pointer is read.
     func setActive(_ isActive: Bool) {
         guard stream != nil, isActive != self.isActive else { return }
         self.isActive = isActive
@@ -231,6 +231,8 @@ final class CastStream {
                 damage.addAll()
                 isPictureMissing = true
             }
+            // Even if the picture isn't used: a compositor tells each shape of the pointer only once.
+            if let content = buffer.pointee.buffer { followPointer(Self.metadata(SPA_META_Cursor, of: content)) }
             guard isActive else {
                 giveBack(buffer)
                 continue
@@ -251,13 +253,11 @@ final class CastStream {
         }
     }
 
-    /// Reads the metadata of a buffer, and returns the picture in it; nil if it brings only the pointer.
+    /// Reads the other metadata of a buffer, and returns the picture in it; nil if it brings only the pointer.
     private func picture(in buffer: UnsafeMutablePointer<pw_buffer>) throws(BufferFault) -> ReceivedPicture? {
-        guard let content = buffer.pointee.buffer else { throw .noMemory }
-        followPointer(Self.metadata(SPA_META_Cursor, of: content))
-        guard content.pointee.n_datas > 0, let chunk = content.pointee.datas?.pointee.chunk?.pointee, let format else {
-            throw .noMemory
-        }
+        guard let content = buffer.pointee.buffer, content.pointee.n_datas > 0,
+            let chunk = content.pointee.datas?.pointee.chunk?.pointee, let format
+        else { throw .noMemory }
         let header = BufferMetadata.header(Self.metadata(SPA_META_Header, of: content))
         if let header, header.flags & shim_header_corrupted != 0 {
             // A picture is lost, and its damage with it.
