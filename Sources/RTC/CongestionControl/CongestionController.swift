@@ -153,6 +153,11 @@ public struct CongestionController: Sendable {
 
     // Inlined, because a call would get a copy of the controller.
     @inline(__always)
+    /// Whether the peer has reported that the packet with this transport-wide number has arrived.
+    public func hasArrived(_ number: UInt16) -> Bool {
+        packets.packet(packets.expand(number))?.status == .received
+    }
+
     private var queueingDelay: Interval { hasTransportFeedback ? arrivals.delay.queueingDelay : reported.queue }
 
     /// The pace at which a queue drains: the slower, the longer it is.

@@ -9,11 +9,11 @@ import TrackHub
 
 @Suite("Frames with samples for a viewer that checks its pictures")
 struct PictureCheckTests {
-    private func samples(_ shade: UInt8) -> PictureSamples {
+    private func samples(_ shade: UInt8, at index: UInt16 = 0) -> PictureSamples {
         PictureSamples(
             of: I420Picture(
                 size: PictureSize(width: 2, height: 2), bytes: Array(repeating: shade, count: 6), isFullRange: false,
-                matrix: .bt601, captureTime: nil), at: SampleIndex(rawValue: 0))
+                matrix: .bt601, captureTime: nil), at: SampleIndex(rawValue: index))
     }
 
     private func publish(_ check: PictureCheck?, on rig: Rig, seed: UInt64, isIDR: Bool = false) {
@@ -57,6 +57,25 @@ struct PictureCheckTests {
         publish(nil, on: rig, seed: 3)
         rig.run(for: .milliseconds(20))
         #expect(peer.viewer.pictures.count == 3)
+    }
+
+    @Test("samples whose place follows from earlier ones are sent once these have arrived")
+    func relative() throws {
+        let rig = try Rig()
+        let peer = try rig.join(hasTransportNumbers: true, checksPictures: true)
+        var arrivals = ArrivalFeedback(of: peer.viewer, now: rig.now)
+        func hasSamples(at index: UInt16, isIDR: Bool = false) -> Bool {
+            let before = peer.mediaPackets.count
+            publish(PictureCheck(samples(9, at: index)), on: rig, seed: UInt64(index), isIDR: isIDR)
+            rig.run(for: .milliseconds(60))
+            return peer.mediaPackets.dropFirst(before).contains { $0.rtp.extensionData(14) != nil }
+        }
+        #expect(hasSamples(at: 128, isIDR: true))
+        #expect(!hasSamples(at: 141))
+        #expect(hasSamples(at: 256))
+        peer.viewer.send(.transportFeedback(try #require(try arrivals.take())))
+        rig.run(for: .milliseconds(10))
+        #expect(hasSamples(at: 269))
     }
 
     @Test("the source's host is told while some viewer checks its pictures")

@@ -222,8 +222,4 @@ struct SamplePlaces: Hashable, Sendable {
         areKnown = check.samples.map { areKnown || $0.isAbsolute } ?? false
         return areKnown
     }
-
-    /// Notes that a packet with samples was lost. A receiver counts places as packets arrive, so no relative place is
-    /// sent before the next absolute one: the lost one may come after it.
-    mutating func noteLoss() { areKnown = false }
 }

@@ -60,15 +60,10 @@ public struct NackResponder: Sendable {
 extension RTPStream {
     /// The packets of this stream to retransmit for `nack`, as `responder` decides; empty if `nack` is about another
     /// stream.
-    public mutating func answer(
+    public func answer(
         _ nack: GenericNack, by responder: inout NackResponder, roundTripTime: Interval?, at now: MonotonicTime
     ) -> [SentPacket] {
         guard nack.media == configuration.ssrc else { return [] }
-        if configuration.extensions.available.contains(.samples),
-            nack.sequenceNumbers.contains(where: { sent.packet($0)?.extensions.contains(.samples) == true })
-        {
-            samplePlaces.noteLoss()
-        }
         return responder.answer(nack.sequenceNumbers, from: sent, roundTripTime: roundTripTime, at: now)
     }
 }

@@ -70,8 +70,7 @@ public struct RTPStream: Sendable {
     /// The sequence number of the last packet sent; nil before the first.
     public var lastSequenceNumber: SequenceNumber? { last?.sequenceNumber }
     private var last: SentPacket?
-    /// What the receiver knows of the places of samples.
-    var samplePlaces = SamplePlaces()
+    private var samplePlaces = SamplePlaces()
 
     private var nextSequenceNumber: SequenceNumber
     private var nextRetransmissionNumber: SequenceNumber
@@ -212,9 +211,8 @@ public struct RTPStream: Sendable {
             return true
         }
         guard let payloadType = retransmission.payloadTypes[packet.payloadType] else { return false }
-        var extensions = available(packet.extensions, transportNumber)
-        // A receiver would take a relative place that comes late, or twice, for another one.
-        if frame?.coded.check?.samples?.isAbsolute == false { extensions.remove(.samples) }
+        // A receiver counts the places of samples as packets arrive: from those that come late it would count on.
+        let extensions = available(packet.extensions.subtracting(.samples), transportNumber)
         RTPPacketHeader(
             marker: packet.marker, payloadType: payloadType, sequenceNumber: nextRetransmissionNumber,
             timestamp: packet.timestamp, ssrc: retransmission.ssrc

@@ -150,6 +150,9 @@ struct PathControl {
     /// The transport-wide sequence number for the next packet; nil if the peer sends no feedback about it.
     var nextNumber: UInt16? { isNumbered ? controller.nextSequenceNumber : nil }
 
+    /// Whether the packet with this transport-wide number has arrived, as far as the peer has reported.
+    func hasArrived(_ number: UInt16) -> Bool { controller.hasArrived(number) }
+
     /// The transport-wide sequence number for the next audio packet; nil as well while the screen stands still. A peer
     /// sends feedback some 17 times per second as long as numbered packets arrive, and feedback about only audio shows
     /// nothing of the path's rate.

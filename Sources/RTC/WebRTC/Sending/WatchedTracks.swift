@@ -88,7 +88,8 @@ final class WatchedTracks: TrackViewer {
         !isAway
             && senders.indices.contains { index in
                 if senders[index].feed === feed { return true }
-                // A server that gets the host's frames for a moment still counts for the source's rate, which others get.
+                // A server that gets the host's frames for a moment still counts for the source's rate, which others
+                // get.
                 guard let hostFrames = senders[index].hostFrames else { return false }
                 return hostFrames.feed === feed || senders[index].sourceFeed === feed
             }
