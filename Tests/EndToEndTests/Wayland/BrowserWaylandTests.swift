@@ -11,7 +11,7 @@ extension EndToEndInBrowser {
         @Test("is shown by Chromium in the colours that were drawn, and in motion", .timeLimit(.minutes(5)))
         func page() throws {
             let desktop = try WaylandDesktop(size: PictureSize(width: 640, height: 480))
-            let scene = try WaylandScene(on: desktop)
+            let scene = try WaylandWindow(ofPatchesOn: desktop)
             let share = try RunningProgram(
                 "screenrelay", ["share"] + LinkSocket.hostOptions, prefix: desktop.prefix())
             let viewer = try ViewerPage(share.printedLink(), in: Browser.launch())

@@ -1,22 +1,33 @@
 import Processes
 import TestSupport
+import Testing
 
-/// A window over all of a Wayland desktop, in one colour (`Clients/wayland_window.py`). It ends when this object is
-/// released.
+/// A window over all of a Wayland desktop (`Clients/wayland_window.py`). It ends when this object is released.
 final class WaylandWindow {
     private let child: ChildProcess
 
     /// Opens it in the colour `RRGGBB`, and waits until the compositor has taken the picture.
-    init(on desktop: WaylandDesktop, _ color: String) throws {
+    convenience init(on desktop: WaylandDesktop, _ color: String) throws {
+        try self.init(on: desktop, arguments: [color])
+        try waitUntilPainted(color)
+    }
+
+    /// Shows the scene of patches in motion, and waits until the compositor has taken the first picture.
+    convenience init(ofPatchesOn desktop: WaylandDesktop, framesPerSecond: Int = 20) throws {
+        let scene = try #require(builtProgram("screenrelay-scene"))
+        try self.init(on: desktop, arguments: [scene, "patches", "\(framesPerSecond)"])
+        try wait(for: "ready\n", "the scene")
+    }
+
+    private init(on desktop: WaylandDesktop, arguments: [String]) throws {
         var launch = Launch(
-            "/usr/bin/python3", ["\(packageRoot)/Tests/EndToEndTests/Clients/wayland_window.py", color])
+            "/usr/bin/python3", ["\(packageRoot)/Tests/EndToEndTests/Clients/wayland_window.py"] + arguments)
         launch.environment = desktop.environment
         launch.environment["PYTHONDONTWRITEBYTECODE"] = "1"
         launch.standardInput = .pipe
         launch.standardOutput = .text(limit: 1 << 16)
         launch.standardError = .text(limit: 1 << 16)
         child = try ChildProcess(launch)
-        try waitUntilPainted(color)
     }
 
     deinit { child.stop() }
@@ -28,9 +39,13 @@ final class WaylandWindow {
     }
 
     private func waitUntilPainted(_ color: String) throws {
-        try eventually("the window in \(color)") {
+        try wait(for: "painted \(color)\n", "the window in \(color)")
+    }
+
+    private func wait(for line: String, _ what: String) throws {
+        try eventually(what) {
             if let status = child.poll() { throw ProgramEnded(status: status, log: child.errorOutput?.text ?? "") }
-            return child.output?.text.hasSuffix("painted \(color)\n") == true ? () : nil
+            return child.output?.text.hasSuffix(line) == true ? () : nil
         }
     }
 }

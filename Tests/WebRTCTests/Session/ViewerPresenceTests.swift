@@ -51,7 +51,7 @@ struct ViewerPresenceTests {
     @Test("one that is silent is gone two seconds later, and asked on")
     func gone() {
         let found = watch(for: .seconds(12), roundTripTime: .milliseconds(100), answers: false)
-        // 9.9 s of 30 frames a second, and questions 300 ms apart.
+        // 30 frames per second for 9.9 s, and one question per 300 ms for 11 s.
         #expect((290...300).contains(found.gone) && (30...38).contains(found.questions), "\(found)")
     }
 }

@@ -43,7 +43,8 @@ final class CastStream {
 
     private let connection: PipeWireConnection
     private var stream: OpaquePointer?
-    private var nodeWatch: NodeWatch?
+    /// WirePlumber 0.4 ends the streams of a node that is removed, but 0.5 leaves them paused.
+    private var nodeWatch: RegistryWatch?
     private let events = UnsafeMutablePointer<pw_stream_events>.allocate(capacity: 1)
     private let hook = UnsafeMutablePointer<spa_hook>.allocate(capacity: 1)
     private let onWarning: (String) -> Void
@@ -75,7 +76,7 @@ final class CastStream {
         listen(stream)
         let code = request.connect(stream, to: node)
         if code < 0 { throw .stream(Self.text(of: code)) }
-        nodeWatch = try NodeWatch(connection, node: node) { [weak self] in self?.end() }
+        nodeWatch = try RegistryWatch(connection, onRemoval: { [weak self] in if $0 == node { self?.end() } })
     }
 
     deinit {

@@ -79,8 +79,6 @@ struct TrackSender: LayerSwitching {
     private var refreshAt: MonotonicTime?
     private var sentAt = MonotonicTime.zero
     private var samplesWait: SamplesWait
-    /// The transport-wide number of the packet that had the last samples with their whole place.
-    private var samplesNumber: UInt16?
 
     /// Creates a sender of `track`, read from `feed`, that starts now; `roundTripTime` is the first estimate, if any.
     init(
@@ -213,22 +211,15 @@ struct TrackSender: LayerSwitching {
         // to arrive.
         var extensions: HeaderExtensionSet = [.playoutDelay, .mid]
         if index == frame.packetized.packets.count - 1 {
-            extensions.formUnion([.captureTime, .samples])
-            // libwebrtc counts the places of samples as packets arrive, so relative ones must not come before the
-            // absolute one that they follow.
-            if let samples = frame.packetized.coded.check?.samples, !samples.isAbsolute,
-                !(samplesNumber.map { path.hasArrived($0) } ?? false)
-            {
-                extensions.remove(.samples)
-            }
+            extensions.insert(.captureTime)
+            let isPlaceKnown = samplesWait.knowsPlace(of: frame.packetized.coded.check) { path.hasArrived($0) }
+            if isPlaceKnown { extensions.insert(.samples) }
         }
         guard
             let sent = stream.write(
                 packet: index, of: frame, extensions: extensions, transportNumber: path.nextNumber, into: &feed.packet)
         else { return }
-        if sent.extensions.contains(.samples), frame.packetized.coded.check?.samples?.isAbsolute == true {
-            samplesNumber = sent.transportNumber
-        }
+        samplesWait.noteSent(sent, of: frame.packetized)
         if isForServer, index == 0, frame.packetized.isRandomAccess { keyFrameBegan(now: now) }
         responder.noteMediaSent(byteCount: sent.byteCount, at: now)
         path.sent(byteCount: sent.byteCount, isPaced: true, now: now)
