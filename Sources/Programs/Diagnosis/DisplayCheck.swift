@@ -133,7 +133,7 @@ struct DisplayCheck {
         "portal", "the desktop portal doesn't answer within 10 s",
         todo: "look with 'systemctl --user status xdg-desktop-portal' whether it hangs")
 
-    /// Reads the report on a Wayland desktop: `sources monitor, window` `lacks PipeWire`, `lacks WirePlumber`.
+    /// Reads the report on a Wayland desktop: `sources monitor, window`, `lacks PipeWire`, `lacks WirePlumber`.
     func desktopFindings(in report: String) -> [Finding] {
         let lines = report.split(separator: "\n")
         guard lines.contains(where: { $0.hasPrefix("sources ") }) else { return [Self.otherVersion] }

@@ -1,4 +1,6 @@
+import Glibc
 import MediaTypes
+import Processes
 import TestSupport
 import Testing
 
@@ -49,6 +51,32 @@ extension EndToEnd {
             #expect(deleted.map { $0["status"] as? Int } == [200, 404])
             try desktop.host.waitForLog("a player left")
             #expect(!desktop.host.log.contains("restart by"), "no restart was refused")
+        }
+
+        @Test("one that stops without a word gets no more packets, but pictures as it goes on", .timeLimit(.minutes(5)))
+        func stopped() throws {
+            let desktop = try SharedDesktop()
+            let player = try player(of: desktop, [])
+            try player.event("frame") { $0["number"] as? Int ?? 0 >= 30 }
+            let address = try #require(desktop.link.split(separator: "/").dropFirst().first)
+            func metric(_ name: String) throws -> Int? {
+                try PrometheusServer.text(at: "http://\(address)/metrics").split(separator: "\n")
+                    .first { $0.hasPrefix("screenrelay_\(name) ") }?.split(separator: " ").last.flatMap { Int($0) }
+            }
+            player.child.terminate(SIGSTOP)
+            defer { player.child.terminate(SIGCONT) }
+            var last = (count: try #require(try metric("sent_packets_total")), time: now())
+            // The desktop moves 30 times a second. After 30 s, the session would end.
+            try eventually("two seconds without a packet", within: .seconds(20)) {
+                let count = try #require(try metric("sent_packets_total"))
+                if count != last.count { last = (count, now()) }
+                return now() - last.time >= .seconds(2) ? () : nil
+            }
+            #expect(try metric("viewers") == 1)
+            let seen = player.events.count { $0["event"] as? String == "frame" }
+            player.child.terminate(SIGCONT)
+            try player.event("frame") { $0["number"] as? Int ?? 0 > seen + 60 }
+            #expect(desktop.host.occurrences(of: "a player came") == 1)
         }
 
         @Test("each mistake gets its status, and the session plays on", .timeLimit(.minutes(5)))

@@ -11,7 +11,7 @@ final class RegistryWatch {
     private let events = UnsafeMutablePointer<pw_registry_events>.allocate(capacity: 1)
     private let hook = UnsafeMutablePointer<spa_hook>.allocate(capacity: 1)
 
-    /// Watches.
+    /// Starts to watch.
     ///
     /// - Parameters:
     ///   - onObject: gets the properties of each object, first of those that there are.

@@ -169,8 +169,8 @@ public struct RTPStream: Sendable {
         return packet
     }
 
-    /// Writes `packet` again: as a retransmission (RFC 4588) if the peer supports them, otherwise bit for bit as
-    /// before.
+    /// Writes `packet` again: as a retransmission (RFC 4588), without samples, if the peer supports them, otherwise
+    /// bit for bit as before.
     ///
     ///     +-----------------------------------------------------+-----------------+------------------+
     ///     | RTP header: SSRC, number and payload type of its own| original number | original payload |
