@@ -102,6 +102,25 @@ extension EndToEnd {
             #expect(!capture.program.log.contains("the desktop sends no new picture"))
         }
 
+        @Test("shows what was painted last, even if capture was too busy to take all of it, and nothing follows")
+        func busy() throws {
+            let window = try WaylandWindow(on: desktop, "0000ff")
+            let capture = try LinkedCapture(source: [], prefix: desktop.prefix())
+            try capture.wait(for: Self.blue, at: 320, 240, "the window")
+            for count in 1...6 {
+                kill(capture.processID, SIGSTOP)
+                for color in (0..<count).map({ "00ff0\($0)" }) + ["ff0000"] {
+                    try window.paint(color)
+                    // Time for the compositor to send it.
+                    poll(nil, 0, 50)
+                }
+                kill(capture.processID, SIGCONT)
+                try capture.wait(for: Self.red, at: 320, 240, "the last of \(count + 1) colours")
+                try window.paint("0000ff")
+                try capture.wait(for: Self.blue, at: 320, 240, "the next colour")
+            }
+        }
+
         @Test("is shared upright from a monitor that the compositor rotates")
         func rotated() throws {
             try desktop.tell("monitor 1 1")

@@ -55,4 +55,21 @@ struct SentTimesTests {
         let isOneLost = send(1)
         #expect(!isOneLost)
     }
+
+    @Test("are due from when they are sent until they or later ones arrive, or they are given up")
+    mutating func due() {
+        func isDue(_ test: Self) -> Bool { test.times.isOneDue { test.memory[$0] } }
+        #expect(!isDue(self))
+        _ = send(0, hasPicture: false, arrives: false)
+        #expect(!isDue(self))
+        _ = send(1, arrives: false)
+        #expect(isDue(self))
+        _ = send(2)
+        #expect(!isDue(self))
+        _ = send(0, arrives: false)
+        #expect(isDue(self))
+        let memory = memory
+        times.forgetDue { memory[$0] }
+        #expect(!isDue(self))
+    }
 }

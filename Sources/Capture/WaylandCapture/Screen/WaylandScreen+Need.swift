@@ -13,9 +13,8 @@ extension WaylandScreen {
     }
 
     /// Asks for a picture that is missing, again and again until it has arrived or the compositor has had enough time.
-    /// One that waits to be taken comes first.
     func askForMissing(_ now: MonotonicTime) {
-        guard stream.newest == nil, stream.isPictureMissing else {
+        guard stream.isPictureMissing else {
             if resumption != nil, stream.isPaused { stream.setPaused(false) }
             isOutdated = false
             resumption = nil
@@ -29,7 +28,7 @@ extension WaylandScreen {
         case .giveUp:
             if isOutdated { onWarning("the desktop sends no new picture, so its last one is shown") }
             isOutdated = false
-            stream.isPictureMissing = false
+            stream.giveUpMissing()
         }
         resumption = stream.isPictureMissing ? current : nil
     }

@@ -39,11 +39,11 @@ extension WaylandScreen {
     }
 
     /// When the portal's connection has something to do that its descriptor doesn't show, when a picture was put off
-    /// for long enough, or when a new one is to be asked for again.
+    /// for long enough, when to look for lost ones, or when a new one is to be asked for again.
     public var nextCheck: MonotonicTime {
         min(
             session?.deadline ?? .distantFuture, stream.putOffUntil ?? .distantFuture,
-            resumption?.nextStep ?? .distantFuture)
+            stream.nextLook ?? .distantFuture, resumption?.nextStep ?? .distantFuture)
     }
 
     /// The reason why the session has ended; nil if it hasn't, or if there is none.

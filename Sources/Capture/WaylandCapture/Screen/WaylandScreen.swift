@@ -155,6 +155,7 @@ public final class WaylandScreen: ScreenSource {
         if endOfSession != nil { connection.iterate() }
         if let failure = stream.failure { return try end(reason(for: failure)) }
         if let endOfSession { return try end(endOfSession) }
+        stream.lookForLost(now)
         askForMissing(now)
         guard let picture = stream.newest, picture.size != size else { return false }
         do throws(CastError) {

@@ -1,3 +1,4 @@
+import Clocks
 import MediaTypes
 
 /// How the newest picture is taken, put off and given back.
@@ -56,5 +57,10 @@ extension CastStream {
                 base: picture.memory.base + layout.offset, rowStep: layout.rowStep, order: picture.order))
         if isLike { putOffUntil = time }
         return isLike
+    }
+
+    /// Makes a picture that was put off until `now` one that is to be taken.
+    func endPutOff(_ now: MonotonicTime) {
+        if let time = putOffUntil, time <= now { putOffUntil = nil }
     }
 }

@@ -1,4 +1,5 @@
 import CPipeWire
+import Clocks
 import Glibc
 import MediaTypes
 
@@ -21,6 +22,8 @@ final class CastStream {
     /// Whether the last picture that has arrived may be an old one, and a newer one is worth asking for: because that
     /// was lost, or because none has arrived since the sender was to go on.
     var isPictureMissing = false
+    /// When to call ``lookForLost(_:)``, though nothing arrives; nil if that isn't needed.
+    var nextLook: MonotonicTime?
     /// The visible part of the last picture, in pixels of the upright one.
     private(set) var visible = PixelRectangle.nothing
     /// What was wrong with the last picture that couldn't be used.
@@ -51,12 +54,14 @@ final class CastStream {
     /// The format that was agreed on; nil until then, and while it changes.
     private(set) var format: CastFormat?
     private var memories: [UnsafeMutablePointer<pw_buffer>: Result<BufferMemory, BufferFault>] = [:]
-    private var sentTimes = SentTimes<UnsafeMutablePointer<pw_buffer>>()
+    var sentTimes = SentTimes<UnsafeMutablePointer<pw_buffer>>()
     var damage = PendingDamage()
     private var faults = 0
 
     /// A fault may come with each picture, so the number of warnings is limited.
     private static let maxWarnings = 10
+    /// How long after a picture a look tells whether the next ones were lost.
+    private static let lookDelay = Interval.milliseconds(100)
 
     /// Connects to `node`.
     ///
@@ -90,11 +95,10 @@ final class CastStream {
         guard let stream else { return }
         self.stream = nil
         nodeWatch = nil
-        newest = nil
-        taken = nil
+        (newest, taken) = (nil, nil)
         isPictureMissing = false
         // Its memory belongs to libpipewire.
-        memories = [:]
+        (memories, sentTimes) = ([:], SentTimes())
         spa_hook_remove(hook)
         pw_stream_destroy(stream)
     }
@@ -113,8 +117,6 @@ final class CastStream {
             giveBack(picture.buffer)
         }
         if !isActive { for memory in memories.values { try? memory.get().release() } }
-        // What changes in the meantime isn't told.
-        damage.addAll()
         setPaused(!isActive)
         isPictureMissing = isActive
     }
@@ -127,6 +129,8 @@ final class CastStream {
         guard let stream else { return }
         self.isPaused = isPaused
         if !isPaused { isPictureMissing = true }
+        // What changes during a pause isn't told.
+        damage.addAll()
         let code = pw_stream_set_active(stream, !isPaused)
         if code < 0 { failure = failure ?? .stream(Self.text(of: code)) }
     }
@@ -136,11 +140,6 @@ final class CastStream {
         guard let stream else { return "closed" }
         let name = String(cString: pw_stream_state_as_string(pw_stream_get_state(stream, nil)))
         return format == nil ? "\(name), and no format was agreed on" : name
-    }
-
-    /// Makes a picture that was put off until `now` one that is to be taken.
-    func endPutOff(_ now: MonotonicTime) {
-        if let time = putOffUntil, time <= now { putOffUntil = nil }
     }
 
     func giveBack(_ buffer: UnsafeMutablePointer<pw_buffer>) {
@@ -243,6 +242,7 @@ final class CastStream {
                     if let newest { giveBack(newest.buffer) }
                     newest = picture
                     isPictureMissing = false
+                    nextLook = .now() + Self.lookDelay
                     continue
                 }
             } catch {

@@ -1,0 +1,17 @@
+import Clocks
+import MediaTypes
+
+/// Pictures that were sent and haven't arrived.
+extension CastStream {
+    /// Notes whether a picture was sent that hasn't arrived.
+    func lookForLost(_ now: MonotonicTime) {
+        if let nextLook, nextLook <= now { self.nextLook = nil }
+        if isActive, sentTimes.isOneDue(contents: Self.contents) { isPictureMissing = true }
+    }
+
+    /// Does without a picture that is missing.
+    func giveUpMissing() {
+        isPictureMissing = false
+        sentTimes.forgetDue(contents: Self.contents)
+    }
+}
