@@ -4,7 +4,7 @@ section that was offered.
     whip_holder.py PORT TOKEN
 
 `/HABIT/NAME` takes one session at a time for a name. Until HOLD seconds (30 unless the environment says so) after the last datagram of
-a publisher who didn't send DELETE, it refuses others there as HABIT says:
+a publisher who didn't send DELETE, and at least once, it refuses others there as HABIT says:
 
     409      with that status, as OvenMediaEngine does
     403      with that status and words, as simple-whip-server does; without the token, with the same status and other words
@@ -51,7 +51,7 @@ aioice.ice.StunProtocol.datagram_received = note_datagram
 
 
 class Session:
-    """A publisher, until it sends DELETE, is thrown out or has been silent for HOLD seconds."""
+    """A publisher, until it sends DELETE, is thrown out or has been silent for HOLD seconds and another one was refused."""
 
     def __init__(self, path, leave):
         self.path = path
@@ -59,6 +59,10 @@ class Session:
         self.id = secrets.token_hex(16)
         self.connection = RTCPeerConnection()
         self.packets = {}
+        self.has_barred = False
+
+    def is_gone(self):
+        return self.has_barred and time.monotonic() - self.ice.heard > HOLD
 
     async def answer(self, offer):
         await self.connection.setRemoteDescription(RTCSessionDescription(offer, "offer"))
@@ -85,7 +89,7 @@ class Session:
     async def watch(self):
         while self.connection.connectionState != "connected":
             await asyncio.sleep(0.02)
-            if time.monotonic() - self.ice.heard > HOLD:
+            if self.is_gone():
                 return await self.end()
         connected, told, before = time.monotonic(), 0, dict(self.packets)
         is_whole = False
@@ -103,7 +107,7 @@ class Session:
                 told += 1
                 say("second", path=self.path, **{kind: count - before[kind] for kind, count in self.packets.items()})
                 before = dict(self.packets)
-            if now - self.ice.heard > HOLD:
+            if self.is_gone():
                 return await self.end()
 
     async def end(self):
@@ -137,6 +141,7 @@ class Endpoint:
         habit, offer = request.match_info["habit"], await request.text()
         sections = [line[2:].split(" ")[0] for line in offer.split("\r\n") if line.startswith("m=")]
         if request.path in self.sessions:
+            self.sessions[request.path].has_barred = True
             return self.refuse(request, habit, sections)
         if request.headers.get("Authorization") != f"Bearer {self.token}":
             return self.reply(request, 403 if habit in ("403", "wordless") else 401, "Unauthorized" if habit == "403" else "", sections)
