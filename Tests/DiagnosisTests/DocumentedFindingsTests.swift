@@ -21,7 +21,7 @@ struct DocumentedFindingsTests {
         var ids: Set<String> = []
         for folder in ["Diagnosis", "Commands/Setup"] {
             let path = packageRoot + "/Sources/Programs/" + folder
-            for name in try FileManager.default.contentsOfDirectory(atPath: path) {
+            for name in try FileManager.default.subpathsOfDirectory(atPath: path) where name.hasSuffix(".swift") {
                 let source = String(decoding: try fileBytes(path + "/" + name), as: UTF8.self)
                 for call in source.components(separatedBy: "Finding(").dropFirst() {
                     let argument = call.drop { $0.isWhitespace }

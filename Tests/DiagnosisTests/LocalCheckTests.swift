@@ -290,8 +290,10 @@ struct LocalCheckTests {
         #expect(found.map(\.id) == ["unfinished", "other"])
         #expect(found.first?.line.contains("the pipe") == true)
         #expect(
-            found.suffix(1).map { $0 }.json
-                == "{\"findings\":[{\"id\":\"other\",\"what\":\"it is wrong\",\"todo\":\"mend it\"}]}")
+            found.suffix(1).map { $0 }.json(with: ViewerCapacity(processors: 2, files: 1024))
+                == "{\"findings\":[{\"id\":\"other\",\"what\":\"it is wrong\",\"todo\":\"mend it\"}],"
+                + "\"capacity\":{\"processors\":2,\"sessions\":384,"
+                + "\"viewersOfText\":384,\"viewersInMotion\":270}}")
         // Let the check end before the descriptor is closed.
         close(writing)
     }

@@ -38,6 +38,11 @@ public struct Finding: Sendable, Equatable {
 }
 
 extension [Finding] {
-    /// All findings as one line of JSON, without a line feed.
-    public var json: String { JSONObject { $0.add("findings", map(\.json)) }.text }
+    /// All findings, and how many viewers the machine can serve, as one line of JSON, without a line feed.
+    public func json(with capacity: ViewerCapacity) -> String {
+        JSONObject { object in
+            object.add("findings", map(\.json))
+            object.add("capacity", capacity.json)
+        }.text
+    }
 }

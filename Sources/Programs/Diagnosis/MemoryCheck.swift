@@ -125,9 +125,14 @@ public enum OpenFiles {
         return (UInt64(limits.rlim_cur), UInt64(limits.rlim_max))
     }
 
+    /// For how many viewers a host that may have `limit` files open has enough: at most as many as it accepts.
+    static func allowedViewers(limit: UInt64) -> UInt64 {
+        min((max(limit, reserve) - reserve) / perViewer, viewers)
+    }
+
     /// The problem of a host that may have only `limit` files open.
     static func findings(limit: UInt64) -> [Finding] {
-        let allowed = (max(limit, reserve) - reserve) / perViewer
+        let allowed = allowedViewers(limit: limit)
         guard allowed < viewers else { return [] }
         let needed = reserve + viewers * perViewer
         return [

@@ -13,9 +13,10 @@ extension EndToEnd {
         init() throws { folder = try TemporaryFolder() }
 
         /// Runs `screenrelay doctor` with changes to its environment; `prefix` is a command that runs it elsewhere.
+        /// `viewers` are the lines about viewers, which it always prints last, and `lines` all others.
         func doctor(
             _ options: [String], on display: String?, prefix: [String] = [], environment: [String: String] = [:]
-        ) throws -> (status: ProcessStatus?, lines: [String], errors: String) {
+        ) throws -> (status: ProcessStatus?, lines: [String], viewers: [String], errors: String) {
             let words = prefix + [try #require(builtProgram("screenrelay")), "doctor"] + options
             var launch = Launch(words[0], Array(words.dropFirst()))
             launch.environment = RunningProgram.environment
@@ -24,7 +25,9 @@ extension EndToEnd {
             launch.standardOutput = .text(limit: 1 << 20)
             launch.standardError = .text(limit: 1 << 20)
             let run = try ChildProcess.run(launch, within: .seconds(120))
-            return (run.status, run.output.split(separator: "\n").map(String.init), run.errorOutput)
+            let lines = run.output.split(separator: "\n").map(String.init)
+            let count = lines.firstIndex { $0.hasPrefix("Viewers: ") } ?? lines.count
+            return (run.status, Array(lines[..<count]), Array(lines[count...]), run.errorOutput)
         }
 
         /// Expects one line about one fault, which says all of `words`.
@@ -36,6 +39,7 @@ extension EndToEnd {
             #expect(run.status == .exited(69))
             #expect(run.errors.isEmpty, "\(run.errors)")
             #expect(run.lines.count == 1, "\(run.lines)")
+            #expect(run.viewers.count == 4, "\(run.viewers)")
             for word in words { #expect(run.lines.first?.contains(word) == true, "\(word) in \(run.lines)") }
         }
 
@@ -55,9 +59,15 @@ extension EndToEnd {
             let run = try doctor(RunningProgram.anyPorts, on: screen.name)
             #expect(run.lines == ["Nothing is wrong."] && run.errors.isEmpty)
             #expect(run.status == .exited(0))
+            let subjects = ["one host here can serve ", "for 10, one host (", "for 1000, ", "for 100000, HLS "]
+            #expect(run.viewers.count == subjects.count, "\(run.viewers)")
+            for (line, subject) in zip(run.viewers, subjects) {
+                #expect(line.hasPrefix("Viewers: " + subject), "\(line)")
+            }
             let file = folder.file("token")
             let json = try doctor(RunningProgram.anyPorts + ["--json", "--token-file", file], on: screen.name)
-            #expect(json.lines == ["{\"findings\":[]}"])
+            let beginning = "{\"findings\":[],\"capacity\":{\"processors\":"
+            #expect(json.lines.count == 1 && json.lines.first?.hasPrefix(beginning) == true, "\(json.lines)")
             #expect(json.status == .exited(0))
             #expect(access(file, F_OK) != 0)
         }
@@ -115,6 +125,8 @@ extension EndToEnd {
             try expectFault(
                 RunningProgram.anyPorts, on: screen.name, prefix: prefix("-n 1024"), says: "only 1024 files open",
                 "for 384 viewers", "LimitNOFILE=")
+            let few = try doctor(RunningProgram.anyPorts, on: screen.name, prefix: prefix("-n 1024"))
+            #expect(few.viewers.first?.contains(" 384 of scrolling text") == true, "\(few.viewers)")
             let sound = try doctor(RunningProgram.anyPorts, on: screen.name, prefix: prefix("-S -n 300"))
             #expect(sound.lines == ["Nothing is wrong."])
         }

@@ -20,10 +20,10 @@ enum DoctorCommand {
                 long: "capture-key", value: .required("FILE"),
                 help: "also check this file, the capture key of a host and a capture on two machines",
                 formerNames: Option.formerCaptureKey),
-            Option(long: "json", help: "for programs: all findings as one JSON object (Protocol/control.md)"),
+            Option(long: "json", help: "for programs: findings and capacity as one JSON object (Protocol/control.md)"),
         ].under(.checks) + sharedOptions,
         examples: [
-            Example("screenrelay doctor", "Checks this machine for sharing its screen."),
+            Example("screenrelay doctor", "Checks this machine, and prints how many viewers it can serve."),
             Example("screenrelay doctor --lan --browser", "Checks it for sharing with others, and the browser."),
             Example(
                 "screenrelay doctor --ice-server turn:turn.example --ice-secret-file secret",
@@ -68,10 +68,10 @@ enum DoctorCommand {
                 StandardStreams.printError("open this page in the browser to check: \($0)", program: Program.name)
             }
         }
-        let text =
-            options.has("json")
-            ? findings.json + "\n"
-            : findings.isEmpty ? "Nothing is wrong.\n" : findings.map { printable($0.line) + "\n" }.joined()
+        let capacity = ViewerCapacity.ofThisMachine
+        let faults = findings.isEmpty ? ["Nothing is wrong."] : findings.map { printable($0.line) }
+        let lines = options.has("json") ? [findings.json(with: capacity)] : faults + capacity.lines
+        let text = lines.map { $0 + "\n" }.joined()
         let code = Program.answer(text)
         return findings.isEmpty || code != ExitCode.success.rawValue ? code : ExitCode.unavailable.rawValue
     }
