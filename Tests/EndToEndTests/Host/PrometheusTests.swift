@@ -37,6 +37,7 @@ extension EndToEnd {
             try eventually("the viewers", holds: { try value("screenrelay_viewers") == 2 })
             try eventually(
                 "their sessions", holds: { try value(#"screenrelay_sessions{state="connected"}"#) == 2 })
+            #expect(try value("sum(screenrelay_media_thread_sessions)") == 2)
             #expect(try value(#"screenrelay_room_viewers{room="1"}"#) == 2)
             #expect(try value(#"screenrelay_room_tracks{room="1", state="live"}"#) == 1)
             try eventually("bytes per second", holds: { try value("rate(screenrelay_sent_bytes_total[10s])") > 1000 })

@@ -1,10 +1,11 @@
 import MediaSessions
 import MediaTypes
-import ScreenRelayKit
 import Signalling
 import TestSupport
 import Testing
 import TrackHub
+
+@testable import ScreenRelayKit
 
 @Suite("Metrics")
 struct MetricsTests {
@@ -92,6 +93,45 @@ struct MetricsTests {
         let later = try ExposedMetrics(host.metrics.prometheusText)
         #expect(later.value("screenrelay_room_tracks{room=\"2\",state=\"live\"}") == 0)
         #expect(later.value("screenrelay_source_key_frame_requests_total") == requests)
+    }
+
+    @Test("media threads are numbered from 0, each with its sessions, its lag and what it has sent")
+    func threadSeries() throws {
+        var metrics = Metrics()
+        for number in 1...2 {
+            var totals = MediaTotals()
+            totals.sentPackets = number * 10
+            totals.sentBytes = UInt64(number) * 1000
+            metrics.mediaThreads.append(
+                MediaThreadStatistics(sessions: number, lag: .milliseconds(Int64(number) * 5), totals: totals))
+        }
+        let found = try ExposedMetrics(metrics.prometheusText)
+        func values(_ thread: Int) -> [Double?] {
+            ["sessions", "lag_seconds", "sent_packets_total", "sent_bytes_total"].map { name in
+                found.value("screenrelay_media_thread_\(name){thread=\"\(thread)\"}")
+            }
+        }
+        #expect(values(0) == [1, 0.005, 10, 1000])
+        #expect(values(1) == [2, 0.01, 20, 2000])
+    }
+
+    @Test("the sessions of two media threads are together the host's viewers")
+    func threads() throws {
+        var configuration = HostConfiguration.anyPorts
+        configuration.mediaThreads = 2
+        let host = try ScreenRelayHost(configuration)
+        defer { host.stop() }
+        for _ in 1...4 {
+            _ = try host.firstTrack.media.openFrames(
+                for: "192.0.2.1", sink: { _ in }, soundSink: { _ in }, onEnd: { _ in })
+        }
+        try eventually(
+            "the sessions of both threads",
+            holds: {
+                let found = try ExposedMetrics(host.metrics.prometheusText)
+                let sessions = (0...2).map { found.value("screenrelay_media_thread_sessions{thread=\"\($0)\"}") }
+                return sessions == [2, 2, nil] && found.value("screenrelay_viewers") == 4
+            })
     }
 
     @Test("publishers are counted by protocol and by what becomes of their pictures, as long as they publish")

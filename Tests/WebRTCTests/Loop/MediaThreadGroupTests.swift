@@ -52,6 +52,8 @@ struct MediaThreadGroupTests {
             return server.statistics.count { $0.isConnected && $0.framesSent >= 6 } == 12
         }
         #expect(server.totals.framesSent >= 72 && hub.viewers == 12)
+        let threads = server.threadStatistics
+        #expect(threads.map(\.sessions) == [4, 4, 4] && threads.allSatisfy { $0.totals.framesSent >= 24 })
         for viewer in viewers { #expect(server.statistics(of: viewer.id)?.id == viewer.id) }
 
         server.stop()

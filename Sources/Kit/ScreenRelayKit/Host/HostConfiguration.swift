@@ -69,6 +69,8 @@ public struct HostConfiguration: Sendable {
     public var recording: HostRecording?
     /// Why there is no room for another session, for tests; nil asks ``MemoryAdmission``.
     var sessionRefusal: (@Sendable () -> String?)?
+    /// The number of media threads, for tests; nil for what is usual on this machine.
+    var mediaThreads: Int?
 
     /// Who can reach a host.
     public enum Reach: Sendable {

@@ -5,14 +5,15 @@ import TrackHub
 extension Metrics {
     /// The metrics in the text format 0.0.4 of Prometheus, in its base units: seconds and bytes.
     ///
-    /// The values of labels are fixed words, the bounds of histograms, and numbers of at most ``roomLimit`` rooms, so
-    /// the number of time series has a limit.
+    /// The values of labels are fixed words, the bounds of histograms, and numbers of at most ``roomLimit`` rooms and
+    /// eight media threads, so the number of time series has a limit.
     public var prometheusText: String {
         var text = PrometheusText()
         addViewers(to: &text)
         addCaptures(to: &text)
         addTracks(to: &text)
         addSending(to: &text)
+        addMediaThreads(to: &text)
         text.begin("stage_seconds", "histogram", "How long pictures took for each stage of their way.")
         for (stage, times) in namedStages {
             text.add(
@@ -107,5 +108,25 @@ extension Metrics {
         text.add(
             buckets: sent.estimates.buckets.map { (Double($0.bound.bitsPerSecond) / 8, $0.count) },
             sum: sent.estimates.sum / 8, count: sent.estimates.count)
+    }
+
+    private func addMediaThreads(to text: inout PrometheusText) {
+        let threads = numberedThreads
+        text.begin("media_thread_sessions", "gauge", "Sessions of viewers, and of pushes over WebRTC, by media thread.")
+        for (name, thread) in threads { text.add([("thread", name)], thread.sessions) }
+        text.begin("media_thread_lag_seconds", "gauge", "The most that each media thread was late in the last second.")
+        for (name, thread) in threads { text.add([("thread", name)], seconds: thread.lag.seconds) }
+        text.begin(
+            "media_thread_sent_packets_total", "counter", "RTP packets sent by each media thread, without RTX.")
+        for (name, thread) in threads { text.add([("thread", name)], thread.totals.sentPackets) }
+        text.begin(
+            "media_thread_sent_bytes_total", "counter",
+            "Bytes of pictures and sound sent by each media thread, without headers of packets.")
+        for (name, thread) in threads { text.add([("thread", name)], thread.totals.sentBytes) }
+    }
+
+    /// The media threads with their numbers, from 0.
+    private var numberedThreads: [(name: String, thread: MediaThreadStatistics)] {
+        mediaThreads.enumerated().map { index, thread in ("\(index)", thread) }
     }
 }

@@ -34,6 +34,8 @@ public struct Metrics: Sendable {
     public var sent = MediaTotals()
     /// How late a media thread has made viewers at most, in the last second or two; 0 while all of them rest.
     public var mediaLag = Interval.zero
+    /// The measurements of each media thread, of which there are at most eight.
+    public var mediaThreads: [MediaThreadStatistics] = []
     /// Messages of viewers who point that were dropped, because they sent too many.
     public var droppedPoints = 0
     /// Chat messages that were refused, because their viewers or their rooms sent too many.
@@ -112,6 +114,7 @@ extension ScreenRelayHost {
         metrics.sessions.connected = statistics.count(where: \.isConnected)
         metrics.sessions.connecting = statistics.count - metrics.sessions.connected
         metrics.sent = mediaTotals
+        metrics.mediaThreads = mediaThreads
         metrics.droppedPoints = signalling.droppedPoints
         metrics.droppedChatMessages = signalling.droppedChatMessages
         (metrics.mediaLag, metrics.isOverloaded) = mediaLoad

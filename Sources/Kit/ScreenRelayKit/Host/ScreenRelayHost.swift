@@ -72,6 +72,7 @@ public final class ScreenRelayHost: Sendable {
         mediaConfiguration.stunServers = configuration.iceServers.compactMap(\.stunAddress)
         mediaConfiguration.reservedTCPPorts = Set(configuration.listen.map(\.port))
         mediaConfiguration.processorLimit = ProcessorQuota().processors
+        mediaConfiguration.threadCount = configuration.mediaThreads
         let memory = MemoryAdmission(log: log)
         let memoryRefusal: @Sendable () -> String? = { memory.refusal() }
         mediaConfiguration.sessionRefusal = configuration.sessionRefusal ?? memoryRefusal
@@ -214,6 +215,8 @@ public final class ScreenRelayHost: Sendable {
     public var statistics: [PeerStatistics] { media.statistics }
     /// The totals of the media sent to all viewers so far.
     var mediaTotals: MediaTotals { media.totals }
+    /// The measurements of each media thread.
+    var mediaThreads: [MediaThreadStatistics] { media.threadStatistics }
     /// What all tracks have done so far, including removed tracks.
     var trackTotals: TrackTotals { hosted.totals }
     /// How late a media thread has made viewers in the last second or two, and whether all of them are overloaded.

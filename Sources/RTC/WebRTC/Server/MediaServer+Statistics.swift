@@ -15,6 +15,16 @@ extension MediaServer {
         group.loops.reduce(into: MediaTotals()) { $0.add($1.statistics.totals) }
     }
 
+    /// The measurements of each media thread. Doesn't wait for the threads.
+    public var threadStatistics: [MediaThreadStatistics] {
+        let now = MonotonicTime.now()
+        return group.loops.map { loop in
+            MediaThreadStatistics(
+                sessions: loop.statistics.sessions.count, lag: loop.statistics.load.lag.worst(at: now),
+                totals: loop.statistics.totals)
+        }
+    }
+
     /// How late a media thread has made its sessions at most, in the last second or two; 0 while all of them rest.
     public var lag: Interval { group.lag(now: .now()) }
 

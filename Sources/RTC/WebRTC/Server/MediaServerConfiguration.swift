@@ -20,7 +20,7 @@ public struct MediaServerConfiguration: Sendable {
     var freedMemory = FreedMemory()
     /// The number of media threads, from 1 to ``LoopGroup/limit``, among which all sessions are divided; nil for what
     /// is usual on this machine, where the first thread has some sessions before others get any.
-    var threadCount: Int?
+    package var threadCount: Int?
     /// The number of processors that the process may take, if that is less than the machine has; nil for no such limit.
     public var processorLimit: Int?
     /// Whether peers may connect over TCP. A program that only views needs no open TCP port.
