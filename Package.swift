@@ -69,7 +69,8 @@ let package = Package(
             name: "ScreenRelayTestTools",
             targets: [
                 "BrowserDriver", "Processes", "CommandLine", "CaptureLink", "LinkTransport", "SecureTransport",
-                "ByteCoding", "Clocks", "MediaTypes", "PictureTimeline", "RTP", "SDP", "STUN", "Threading",
+                "ByteCoding", "Clocks", "H264", "MediaTypes", "PictureTimeline", "RTP", "SDP", "STUN", "Threading",
+                "VideoDecoding",
             ]),
         .library(name: "CSRTP", targets: ["CSRTP"]),
         .executable(name: "screenrelay-scene", targets: ["screenrelay-scene"]),

@@ -22,15 +22,15 @@ def row(one):
     return ["%d" % one["joined"], "%.1f" % one["host_percent"], "%.2f" % one["host_us"], "%.2f" % one["media_us"],
             "%.2f, %.2f" % (one["floor_sendto_us"], one["floor_segmented_us"]),
             "%.2f" % figures.sendto_ratio(one), "%.0f" % figures.floor_share(one),
-            "%.2f, %.2f" % (one["whole_percent"], one["whole_percent_worst"]), "%.1f" % one["spread_ms"]["p95"],
-            "%.0f" % one["join_ms"]["p95"], "%.0f" % one["memory_kib"], "%d" % one["low_rate"],
-            "%d" % one["retransmissions"], "%.0f, %d" % (one["cpu_percent"], one["drops"])]
+            "%.2f, %.2f" % (one["whole_percent"], one["whole_percent_worst"]), "%d of %d" % figures.decoded(one),
+            "%.1f" % one["spread_ms"]["p95"], "%.0f" % one["join_ms"]["p95"], "%.0f" % one["memory_kib"],
+            "%d" % one["low_rate"], "%d" % one["retransmissions"], "%.0f, %d" % (one["cpu_percent"], one["drops"])]
 
 
 COLUMNS = ["viewers", "host, % of a core", "µs per packet", "of that media", "floor: sendto, UDP_SEGMENT",
            "media / sendto", "of the viewers of the floor with UDP_SEGMENT, %", "whole pictures %: all, worst viewer",
-           "spread p95 ms", "join p95 ms", "KiB per viewer", "at the low-rate rendition", "retransmissions",
-           "bench-viewers: %, drops"]
+           "decoded pictures of one viewer", "spread p95 ms", "join p95 ms", "KiB per viewer",
+           "at the low-rate rendition", "retransmissions", "bench-viewers: %, drops"]
 
 
 def measure_twice(title, measure, write, failures):

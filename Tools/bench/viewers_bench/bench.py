@@ -102,7 +102,8 @@ class Bench:
                 after, media, grown = host.threads(), host.media_threads(), host.memory() - memory
                 found = renditions.finish() if renditions else []
                 low_rate = most_at_low_rate(watch.finish()) if watch else None
-                result = crowd.wait_for("result", 30)
+                # The pictures of one viewer are decoded before it.
+                result = crowd.wait_for("result", 30 + options.seconds)
             host.require_running()
         finally:
             host.close()

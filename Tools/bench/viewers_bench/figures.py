@@ -1,6 +1,12 @@
 """The arithmetic of the rows that were measured; limits and tables take it from here."""
 
 
+def decoded(one):
+    """The measured pictures of one viewer that were decoded without error, and their number. An older bench-viewers
+    (--against) reports neither."""
+    return one.get("decoded_pictures", 0), one.get("sampled_pictures", 0)
+
+
 def floor_share(one):
     """Of the viewers that the floor with UDP_SEGMENT would carry in the same CPU time, those that the host does; in
     percent."""

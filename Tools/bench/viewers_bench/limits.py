@@ -67,8 +67,11 @@ def _named(one, found):
 
 
 def _received(one):
+    decoded, pictures = figures.decoded(one)
     return _named(one, [
         at_least("whole pictures", one["whole_percent"], WHOLE, "%"),
+        # If none was measured, the limit is missed too.
+        at_most("pictures of one viewer that weren't decoded", max(1, pictures) - decoded, 0, ""),
         at_most("spread, p95", one["spread_ms"]["p95"], SPREAD_MS, "ms"),
         at_most("join, p95", one["join_ms"]["p95"], JOIN_MS, "ms"),
         at_most("viewers at the low-rate rendition", one["low_rate"], 0, ""),

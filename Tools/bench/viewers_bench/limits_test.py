@@ -14,7 +14,8 @@ def row(viewers=500, threads=None, **changed):
     """A row at every limit."""
     whole = {"viewers": viewers, "joined": viewers, "threads": threads, "host_percent": 0.04 * viewers,
              "media_us": 4.5, "media_ns": [1000], "floor_sendto_us": 3.0, "floor_segmented_us": 2.7,
-             "memory_kib": 78.125, "whole_percent": 99.9, "spread_ms": {"p95": 33.0}, "join_ms": {"p95": 500.0},
+             "memory_kib": 78.125, "whole_percent": 99.9, "sampled_pictures": 300,
+             "decoded_pictures": 300, "spread_ms": {"p95": 33.0}, "join_ms": {"p95": 500.0},
              "low_rate": 0, "unplaced": 0, "drops": 0, "cpu_percent": 90.0}
     return {**whole, **changed}
 
@@ -47,7 +48,10 @@ class Load(unittest.TestCase):
     def test_what_viewers_get(self):
         for viewers in (1, 500):
             for name, changed in [
-                    ("whole pictures", {"whole_percent": 99.89}), ("spread, p95", {"spread_ms": {"p95": 33.1}}),
+                    ("whole pictures", {"whole_percent": 99.89}),
+                    ("pictures of one viewer that weren't decoded", {"decoded_pictures": 299}),
+                    ("pictures of one viewer that weren't decoded", {"sampled_pictures": 0, "decoded_pictures": 0}),
+                    ("spread, p95", {"spread_ms": {"p95": 33.1}}),
                     ("join, p95", {"join_ms": {"p95": 501.0}}),
                     ("viewers at the low-rate rendition", {"low_rate": 1.0}),
                     ("viewers that aren't compared", {"unplaced": 1}),

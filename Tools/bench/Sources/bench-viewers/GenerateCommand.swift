@@ -26,7 +26,8 @@ enum GenerateCommand {
                 repeats: true),
             Option(
                 long: "sample", value: .required("COUNT"),
-                help: "one viewer of so many decrypts all packets, and checks that they are authentic; 0: none",
+                help: "one viewer of so many decrypts all packets, and checks that they are authentic; 0: none. "
+                    + "Without --phases, the pictures of the first such viewer are decoded once all have left",
                 default: "50"),
             .warmUp, .length,
             Option(
@@ -63,15 +64,17 @@ enum GenerateCommand {
         guard ownPaths.count < viewers else {
             throw UsageError("--viewers \(viewers): there must be more viewers than paths of their own")
         }
+        let sample = try options.required("sample", as: .integer(0...20_000, what: "number of viewers"))
         let plan = Plan(
             address: address, viewers: viewers,
             joinRate: try options.required("join-rate", as: .integer(1...10_000, what: "number of joins")),
             feedback: try options.required("feedback", as: .choice),
             offersTransportFeedback: !options.has("no-offer"),
-            sample: try options.required("sample", as: .integer(0...20_000, what: "number of viewers")),
+            sample: sample,
             warmUp: try options.required("warm", as: .duration),
             length: try options.required("seconds", as: .duration), pause: .milliseconds(Int64(pause)),
-            path: paths.last { $0.count == nil }?.path ?? ViewerPath(), ownPaths: ownPaths)
+            path: paths.last { $0.count == nil }?.path ?? ViewerPath(), ownPaths: ownPaths,
+            decodes: sample > 0 && !options.has("phases"))
         try options.pinThread()
         let isJSON = options.has("json")
         var failureCount = 0
@@ -107,10 +110,11 @@ enum GenerateCommand {
             for thread in threads { thread.join(until: .now() + .seconds(1)) }
         }
         guard let marks else {
-            let results = measureOnce(plan, loop, rampSeconds: rampSeconds, tell: tell) {
+            var results = measureOnce(plan, loop, rampSeconds: rampSeconds, tell: tell) {
                 loop.run(until: .now() + plan.length)
             }
             leave()
+            results.decoding = try loop.rest.first?.pictures?.decode()
             return report(results)
         }
         tell("ready")
@@ -129,10 +133,12 @@ enum GenerateCommand {
         for viewer in loop.viewers { viewer.wholePictures = 0 }
         let before = (counters: loop.counters, odd: loop.odd, cpu: cbench_cpu_time(), time: MonotonicTime.now())
         loop.surroundings.table.startCounting()
+        loop.rest.first?.pictures?.begin()
         tell("measuring")
         run()
         tell("measured")
         loop.surroundings.table.isCounting = false
+        loop.rest.first?.pictures?.end()
         let after = (counters: loop.counters, odd: loop.odd, cpu: cbench_cpu_time(), time: MonotonicTime.now())
 
         // What is still on its way, or is repeated, belongs to pictures that count.

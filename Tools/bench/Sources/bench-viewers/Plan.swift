@@ -33,6 +33,9 @@ struct Plan: Sendable {
     var path = ViewerPath()
     /// The paths of the first viewers, one for each. There are more viewers than paths.
     var ownPaths: [ViewerPath] = []
+    /// Whether the pictures of the first viewer without a path of its own, which decrypts all packets, are decoded
+    /// after the measurement.
+    var decodes = false
 
     /// Whether viewers send transport-wide feedback.
     var sendsTransportFeedback: Bool { feedback == .all && offersTransportFeedback }

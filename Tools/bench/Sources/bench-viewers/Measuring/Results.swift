@@ -16,6 +16,8 @@ struct Results {
     let cpuTime: Int64
     /// The viewers with a path of their own. All other figures are without them.
     var odd: [OddViewer] = []
+    /// The result of decoding one viewer's pictures; nil if none were to be decoded.
+    var decoding: PictureSample.Outcome?
 
     private var joined: [any Watcher] { viewers.filter { $0.firstPicture != nil } }
     /// Those whose pictures can be compared with others'.
@@ -67,6 +69,11 @@ struct Results {
         fields.add("pictures_of_one", viewers.count > 1 ? counted.count(where: { $0.whole <= 1 }) : 0)
         fields.add("whole_percent", share.total)
         fields.add("whole_percent_worst", share.worst)
+        if let decoding {
+            fields.add("sampled_pictures", decoding.pictures)
+            fields.add("decoded_pictures", decoding.decoded)
+            if let failure = decoding.failure { fields.add("decoding_failure", text: failure) }
+        }
         fields.add(counters)
         fields.add("join_ms", joinTimes)
         fields.add("spread_ms", spreads)
@@ -90,6 +97,7 @@ struct Results {
         }
         let all = counters.wholePictures
         table.add(["whole", "\(number(share.total)) %, the worst viewer \(number(share.worst)) %, \(all) in all"])
+        if let decoding { table.add(["decoded", decoding.text], limit: 200) }
         let rate = Double(counters.packets) / seconds
         table.add(["packets", "\(counters.packets), \(number(rate)) per second, \(counters.bytes) bytes"])
         table.add([

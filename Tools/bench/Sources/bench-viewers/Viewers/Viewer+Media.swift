@@ -16,12 +16,17 @@ extension Viewer {
         guard !isRetransmission[Int(bytes.rtpPayloadType)] else {
             return receiveRetransmission(bytes, arrival: arrival, now: now)
         }
-        if isSample, protector != nil { _ = decrypt(bytes) }
         let number = bytes.rtpSequenceNumber
         if stream?.source != bytes.rtpSource {
             stream = ReceivedStream(source: bytes.rtpSource, first: number)
             statistics = ReceptionStatistics(.video)
             timeline = ViewerTimeline()
+            pictures?.beginStream()
+        }
+        if isSample, decrypt(bytes), pictures != nil,
+            let packet = try? RTPPacket(parsing: surroundings.scratch[...])
+        {
+            pictures?.receive(packet, now: now)
         }
         let header = RTPPacketHeader(
             marker: bytes.rtpMarker, payloadType: PayloadType(bytes.rtpPayloadType),
@@ -42,7 +47,12 @@ extension Viewer {
             return
         }
         counters.retransmissions += 1
-        guard stream != nil else { return }
+        guard let source = stream?.source else { return }
+        if pictures != nil,
+            let original = packet.retransmitted(payloadType: packet.header.payloadType, ssrc: SSRC(source))
+        {
+            pictures?.receive(original, now: now)
+        }
         let number = UInt16(payload[payload.startIndex]) << 8 | UInt16(payload[payload.startIndex + 1])
         insert(number, of: bytes, arrival: arrival, now: now)
     }

@@ -47,6 +47,8 @@ final class Viewer {
     let isOdd: Bool
     /// Whether it decrypts every packet.
     let isSample: Bool
+    /// Its pictures, if it decrypts every packet and they are to be decoded.
+    var pictures: PictureSample?
     private(set) var phase = Phase.joining
     /// Why it is over; nil while it isn't, or if it was closed.
     private(set) var failure: String?
