@@ -23,9 +23,12 @@ private struct ReportedPath {
 
     /// Sends for some seconds, each of which ends with a report.
     ///
-    /// - Parameter covers: the part of a second's packets that the report covers.
+    /// - Parameters:
+    ///   - covers: the part of a second's packets that the report covers.
+    ///   - waited: how many tenths of a second the report waits to be read. It covers nothing that is sent meanwhile.
     mutating func run(
-        _ seconds: Int, rate: BitRate, loss: UInt8 = 0, roundTrip: Interval? = .milliseconds(40), covers: Double = 1
+        _ seconds: Int, rate: BitRate, loss: UInt8 = 0, roundTrip: Interval? = .milliseconds(40), covers: Double = 1,
+        waited: Int = 0
     ) {
         for _ in 0..<seconds {
             for tenth in Int64(0)..<10 {
@@ -36,19 +39,20 @@ private struct ReportedPath {
             }
             second += 1
             covered += Int(100 * covers)
-            let number = UInt32(covered - 1)
+            let number = UInt32(covered - 10 * waited - 1)
             let report = ReceptionReport(
                 ssrc: SSRC(2), fractionLost: loss, highestSequenceNumber: number,
                 lastSenderReport: roundTrip == nil ? 0 : UInt32(second))
             controller.receive(
                 report, lastSent: SequenceNumber(UInt16(truncatingIfNeeded: sent - 1)), roundTripTime: roundTrip,
-                at: time(0))
+                waited: .milliseconds(Int64(waited) * 100), at: time(0))
         }
     }
 
     mutating func receive(remb: BitRate) { controller.receive(remb: remb, at: time(0)) }
 
     var estimate: BitRate { mutating get { controller.plan(waiting: 0, at: time(0)).estimate } }
+    var queueingDelay: Interval { mutating get { controller.plan(waiting: 0, at: time(0)).queueingDelay } }
 }
 
 @Suite("Without transport-wide feedback, reception reports decide")
@@ -155,6 +159,16 @@ struct ReportTests {
         let before = path.estimate
         path.run(4, rate: megabits(2), roundTrip: nil, covers: 0.5)
         #expect(path.estimate.bitsPerSecond < before.bitsPerSecond * 6 / 10)
+    }
+
+    @Test("packets that were sent while a report waited to be read show no queue, and no fault of the report")
+    func unreadReports() {
+        var path = ReportedPath(initial: megabits(2))
+        path.run(3, rate: megabits(2), roundTrip: .milliseconds(10))
+        path.run(8, rate: megabits(2), roundTrip: .milliseconds(10), waited: 2)
+        #expect(path.estimate >= megabits(2))
+        #expect(path.queueingDelay == .zero)
+        #expect(path.controller.reportFault == nil)
     }
 
     @Test("a peer's REMB is an upper bound once as much is sent, and no more")

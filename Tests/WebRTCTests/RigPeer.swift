@@ -86,8 +86,8 @@ final class RigPeer {
         #expect(session.end != nil || session.deadline > now, "a deadline that has passed would spin")
     }
 
-    /// What the media thread does with a datagram.
-    func deliver(_ datagram: [UInt8], now: MonotonicTime) {
+    /// What the media thread does with a datagram, which has `waited` for it.
+    func deliver(_ datagram: [UInt8], waited: Interval = .zero, now: MonotonicTime) {
         switch DatagramKind(of: datagram) {
         case .stun:
             guard let message = try? STUNMessage(parsing: datagram) else { return }
@@ -97,7 +97,7 @@ final class RigPeer {
             case .success, .indication: _ = session.handle(response: message, along: path, now: now)
             }
         case let kind:
-            session.handle(datagram[...], kind: kind, from: path.peer, now: now)
+            session.handle(datagram[...], kind: kind, from: path.peer, waited: waited, now: now)
         }
     }
 

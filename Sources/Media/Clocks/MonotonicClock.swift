@@ -11,6 +11,13 @@ extension MonotonicTime {
 }
 
 extension Interval {
+    /// The time since 1970 by CLOCK_REALTIME, which may be set at any moment.
+    public static func sinceUnixEpoch() -> Interval {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Interval(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+
     /// The CPU time that the calling thread has taken since it began. A system call.
     public static func cpuTimeOfThisThread() -> Interval {
         var time = timespec()

@@ -51,8 +51,5 @@ public final class EventFD: Sendable {
 /// How far CLOCK_REALTIME is ahead of CLOCK_MONOTONIC now. The host reads this once, when it starts, so that a later
 /// step of the wall clock does not look like a jump in the media.
 public func unixOffsetOfMonotonicClock() -> Interval {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    let unix = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    return Interval(nanoseconds: unix - MonotonicTime.now().nanoseconds)
+    Interval.sinceUnixEpoch() - Interval(nanoseconds: MonotonicTime.now().nanoseconds)
 }

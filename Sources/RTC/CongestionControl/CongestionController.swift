@@ -259,8 +259,10 @@ public struct CongestionController: Sendable {
     /// - Parameters:
     ///   - lastSent: the number of the stream's last packet.
     ///   - roundTripTime: the round trip that the report shows; nil if it shows none.
+    ///   - waited: how long the report waited after its arrival until now, which is not the path's delay.
     public mutating func receive(
-        _ report: ReceptionReport, lastSent: SequenceNumber, roundTripTime: Interval?, at now: MonotonicTime
+        _ report: ReceptionReport, lastSent: SequenceNumber, roundTripTime: Interval?, waited: Interval = .zero,
+        at now: MonotonicTime
     ) {
         guard !hasTransportFeedback else { return }
         sent.advance(to: now)
@@ -270,7 +272,7 @@ public struct CongestionController: Sendable {
             age: { outstanding in
                 // If other packets went in between, this one was sent later than the stream's own, so the age is never
                 // too long.
-                packets.packet(packets.next - Int64(outstanding)).map { now - $0.sentAt }
+                packets.packet(packets.next - Int64(outstanding)).map { now - waited - $0.sentAt }
             }, at: now)
         guard isPlausible else { return }
         carried = max(carried, min(reported.acknowledgedBitRate, bounded(delayBased.rate)))

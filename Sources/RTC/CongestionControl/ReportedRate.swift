@@ -97,8 +97,8 @@ struct ReportedRate {
     ///
     /// - Parameters:
     ///   - lastSent: the number of the stream's last packet.
-    ///   - age: how long the packets that the report doesn't cover have been on their way; nil if it was too long to be
-    ///     remembered, or if there weren't that many.
+    ///   - age: how long the packets that the report doesn't cover had been on their way when it arrived; nil if it was
+    ///     too long to be remembered, or if there weren't that many.
     mutating func take(
         _ report: ReceptionReport, lastSent: SequenceNumber, roundTripTime: Interval?, byteCount: Int64,
         age: (_ outstanding: Int) -> Interval?, at now: MonotonicTime

@@ -158,7 +158,8 @@ static inline socklen_t shim_endpoint_to(const struct shim_endpoint *from, int f
     return sizeof *four;
 }
 
-/// A bound, non-blocking UDP socket of `family`; or -1 and errno. It reports the local address of each datagram.
+/// A bound, non-blocking UDP socket of `family`; or -1 and errno. It reports the local address of each datagram, and
+/// when it arrived.
 static inline int shim_udp_socket(int family, const struct shim_endpoint *local) {
     int fd = socket(family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0) return -1;
@@ -168,6 +169,7 @@ static inline int shim_udp_socket(int family, const struct shim_endpoint *local)
         setsockopt(fd, IPPROTO_IPV6, 49 /* IPV6_RECVPKTINFO */, &on, sizeof on);
     }
     setsockopt(fd, IPPROTO_IP, IP_PKTINFO, &on, sizeof on);
+    setsockopt(fd, SOL_SOCKET, 35 /* SO_TIMESTAMPNS */, &on, sizeof on);
     setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
     setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
     struct sockaddr_storage address;
@@ -194,8 +196,9 @@ struct shim_pktinfo4 { int index; uint8_t specified[4]; uint8_t address[4]; };
 struct shim_pktinfo6 { uint8_t address[16]; unsigned int index; };
 
 /// Receives one datagram with both of its ends; its length, or -1 and errno. A cut-off datagram counts as empty.
+/// `arrival` is when the kernel received it, in nanoseconds of CLOCK_REALTIME; INT64_MAX if that is unknown.
 static inline ssize_t shim_udp_receive(
-    int fd, void *bytes, size_t room, struct shim_endpoint *peer, struct shim_endpoint *local) {
+    int fd, void *bytes, size_t room, struct shim_endpoint *peer, struct shim_endpoint *local, int64_t *arrival) {
     struct sockaddr_storage from;
     memset(&from, 0, sizeof from);
     union { char bytes[128]; struct cmsghdr align; } control;
@@ -212,6 +215,7 @@ static inline ssize_t shim_udp_receive(
     if (count < 0) return count;
     shim_endpoint_from((struct sockaddr *)&from, peer);
     memset(local, 0, sizeof *local);
+    *arrival = INT64_MAX;
     for (struct cmsghdr *part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
         if (part->cmsg_level == IPPROTO_IP && part->cmsg_type == IP_PKTINFO) {
             struct shim_pktinfo4 info;
@@ -228,6 +232,10 @@ static inline ssize_t shim_udp_receive(
                 local->scope = peer->scope;
                 memcpy(local->address, info.address, 16);
             }
+        } else if (part->cmsg_level == SOL_SOCKET && part->cmsg_type == 35 /* SCM_TIMESTAMPNS */) {
+            struct timespec time;
+            memcpy(&time, CMSG_DATA(part), sizeof time);
+            *arrival = (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
         }
     }
     return (message.msg_flags & MSG_TRUNC) ? 0 : count;

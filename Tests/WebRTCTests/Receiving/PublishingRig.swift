@@ -20,8 +20,11 @@ final class PublishingRig {
     var losesToHost: (_ datagram: [UInt8]) -> Bool = { _ in false }
     var losesToPublisher: (_ datagram: [UInt8]) -> Bool = { _ in false }
 
+    /// How long the host leaves the next of the publisher's datagrams unread.
+    var wait = Interval.zero
+
     private let link = TestLink()
-    private var toHost: [(time: MonotonicTime, datagram: [UInt8])] = []
+    private var toHost: [(time: MonotonicTime, arrival: MonotonicTime, datagram: [UInt8])] = []
     private let path = NetworkPath(
         peer: TransportAddress(ipv4: 192, 0, 2, 1, port: 50_000),
         local: TransportAddress(ipv4: 192, 0, 2, 200, port: 7000))
@@ -71,7 +74,7 @@ final class PublishingRig {
     func run(for interval: Interval) {
         now = passTime(from: now, for: interval) { now in
             for datagram in publisher.takeOutgoing() where !losesToHost(datagram) {
-                toHost.append((now + Rig.delay, datagram))
+                toHost.append((now + Rig.delay + wait, now + Rig.delay, datagram))
             }
             let due = session.end == nil ? session.deadline : .distantFuture
             return min(
@@ -82,7 +85,7 @@ final class PublishingRig {
             link.now = now
             while let first = toHost.first, first.time <= now {
                 toHost.removeFirst()
-                deliver(first.datagram)
+                deliver(first.datagram, waited: now - first.arrival)
             }
             while let first = link.inFlight.first, first.time <= now {
                 link.inFlight.removeFirst()
@@ -96,11 +99,12 @@ final class PublishingRig {
         }
     }
 
-    private func deliver(_ datagram: [UInt8]) {
+    private func deliver(_ datagram: [UInt8], waited: Interval) {
         if DatagramKind(of: datagram) == .stun {
             if let check = try? STUNMessage(parsing: datagram) { _ = session.handle(check, along: path, now: now) }
         } else {
-            session.handle(datagram[...], kind: DatagramKind(of: datagram), from: path.peer, now: now)
+            session.handle(
+                datagram[...], kind: DatagramKind(of: datagram), from: path.peer, waited: waited, now: now)
         }
     }
 }

@@ -78,6 +78,8 @@ extension PublishingTests {
         }
         rig.publisher.answersFeedback = false
         for number in UInt8(0)..<100 {
+            // The host reads two packets at a time.
+            rig.wait = number.isMultiple(of: 2) ? .milliseconds(5) : .zero
             // The packet 40 is lost.
             if number != 40 {
                 rig.publisher.send(
@@ -95,6 +97,10 @@ extension PublishingTests {
         for case .transportFeedback(let report) in rig.publisher.feedback {
             reports += 1
             received += report.arrivals.map { $0 != .notReceived }
+            var deltas: [Int16] = []
+            for case .received(let delta) in report.arrivals { deltas.append(delta) }
+            // They arrived every 5 ms, in units of 250 µs.
+            #expect(deltas.dropFirst().allSatisfy { $0 == 20 || $0 == 40 }, "\(deltas)")
         }
         #expect(isAgreed ? (8...12).contains(reports) : reports == 0, "\(reports) reports on half a second")
         #expect(received == (isAgreed ? (0..<100).map { $0 != 40 } : []))

@@ -166,6 +166,32 @@ struct PathEstimateTests {
         #expect(peer.session.targetBitRate == .highest)
     }
 
+    @Test("reports that wait while the host is late change neither the round trip nor the estimate")
+    func unreadReports() throws {
+        let rig = try Rig()
+        let peer = try rig.join()
+        rig.publish { Pictures.idr(50_000, captured: $0) }
+        // 17 of the 20 Mbit/s that a path is thought to carry at first.
+        share(rig, to: peer, seconds: 2, byteCount: 70_000)
+        var unread: [[UInt8]] = []
+        for index in 0..<150 {
+            rig.publish { Pictures.delta(70_000, seed: UInt64(index), captured: $0) }
+            rig.run(for: .milliseconds(33))
+            if index % 30 == 20 {
+                peer.viewer.reportReception(now: rig.now)
+                unread = peer.viewer.takeOutgoing()
+            }
+            guard index % 30 == 26 else { continue }
+            // 5 ms on the path, and the rest of six times 33 ms unread.
+            for datagram in unread { peer.deliver(datagram, waited: .milliseconds(193), now: rig.now) }
+            let roundTrip = try #require(peer.session.statistics.roundTripTime)
+            #expect((9...11).contains(roundTrip.milliseconds))
+            rig.run(for: .milliseconds(1))
+            #expect(peer.session.statistics.queueDelay.map { $0 < .milliseconds(5) } == true)
+        }
+        #expect(peer.session.targetBitRate == .highest)
+    }
+
     @Test("varying round trips don't limit the source on a path without a limit")
     func differentRoundTrips() {
         var path = PathControl(hasTransportFeedback: false, now: .zero)

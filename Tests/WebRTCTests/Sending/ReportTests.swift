@@ -45,8 +45,10 @@ struct ReportTests {
         #expect(last.octetCount == UInt32(peer.mediaPackets.reduce(0) { $0 + $1.rtp.payload.count }))
     }
 
-    @Test("a viewer's reference time is answered once, so that the viewer knows the round trip")
-    func referenceTime() throws {
+    @Test(
+        "a viewer's reference time is answered once, so that the viewer knows the round trip, even if the host is late",
+        arguments: [0, 200])
+    func referenceTime(waited: Int64) throws {
         let rig = try Rig()
         let peer = try rig.join()
         rig.publish { Pictures.idr(5_000, captured: $0) }
@@ -55,6 +57,9 @@ struct ReportTests {
         let asked = rig.now
         let clock = NTPClock(unixOffset: .seconds(1_600_000_000))
         peer.viewer.send(.extendedReport(ExtendedReport(sender: SSRC(77), referenceTime: clock.time(at: asked))))
+        let unread = peer.viewer.takeOutgoing()
+        rig.run(for: Rig.delay + .milliseconds(waited))
+        for datagram in unread { peer.deliver(datagram, waited: .milliseconds(waited), now: rig.now) }
         rig.run(for: .seconds(3))
         let answer = try #require(peer.viewer.answers.first)
         #expect(peer.viewer.answers.count == 1)

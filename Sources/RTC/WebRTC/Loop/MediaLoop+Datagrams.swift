@@ -23,21 +23,23 @@ extension MediaLoop {
     /// than 20 ms.
     func receive(clock: () -> MonotonicTime = { .now() }) {
         let begin = clock()
-        var now = begin
+        var (now, unixTime) = (begin, Interval.sinceUnixEpoch())
         var count = 0
         heardPeer = false
         while let received = socket.udp.receive(into: &buffer) {
             let datagram = buffer[..<received.count]
             let kind = DatagramKind(of: datagram)
+            // Wrong only for a datagram that waits while the wall clock is set.
+            let waited = max(.zero, unixTime - received.arrival)
             if kind != .stun, kind != .other, let loop = group.addresses?[received.path.peer], loop != index {
                 heardPeer = true
-                pass(datagram, along: received.path, to: loop)
+                pass(datagram, along: received.path, arrival: now - waited, to: loop)
             } else {
-                handle(datagram, kind: kind, along: received.path, now: now)
+                handle(datagram, kind: kind, along: received.path, waited: waited, now: now)
             }
             count += 1
             guard count.isMultiple(of: Self.datagramsPerLook) else { continue }
-            now = clock()
+            (now, unixTime) = (clock(), .sinceUnixEpoch())
             if now - begin > (heardPeer ? receivingTime : Self.leastReceivingTime) { break }
             heardPeer = false
         }
@@ -45,8 +47,8 @@ extension MediaLoop {
     }
 
     /// Passes on a datagram for another loop, together with others.
-    func pass(_ datagram: ArraySlice<UInt8>, along path: NetworkPath, to loop: Int) {
-        passed[loop].append(datagram, along: path)
+    func pass(_ datagram: ArraySlice<UInt8>, along path: NetworkPath, arrival: MonotonicTime, to loop: Int) {
+        passed[loop].append(datagram, along: path, arrival: arrival)
         if passed[loop].count == Self.passedAtOnce { passOn(to: loop) }
     }
 
@@ -68,7 +70,9 @@ extension MediaLoop {
             switch arrival {
             case .datagrams(let received):
                 group.loops[index].datagramsTaken(received.count)
-                received.forEach { handle($0, kind: DatagramKind(of: $0), along: $1, now: now) }
+                received.forEach {
+                    handle($0, kind: DatagramKind(of: $0), along: $1, waited: max(.zero, now - $2), now: now)
+                }
             case .takeConnection(let connection, let bytes):
                 if streams.adopt(connection.value) { take(bytes[...], from: connection.value, now: now) }
             case .closeConnection(let number):
@@ -80,7 +84,8 @@ extension MediaLoop {
     }
 
     private func handle(
-        _ datagram: ArraySlice<UInt8>, kind: DatagramKind, along path: NetworkPath, now: MonotonicTime
+        _ datagram: ArraySlice<UInt8>, kind: DatagramKind, along path: NetworkPath, waited: Interval = .zero,
+        now: MonotonicTime
     ) {
         switch kind {
         case .stun:
@@ -89,7 +94,7 @@ extension MediaLoop {
             guard let session = sessions[path.peer] else { return }
             heardPeer = true
             let wasConnected = session.isConnected
-            session.handle(datagram, kind: kind, from: path.peer, now: now)
+            session.handle(datagram, kind: kind, from: path.peer, waited: waited, now: now)
             sessions.heard(session, at: path.peer)
             if !wasConnected, session.isConnected {
                 let how = path.peer.connection == 0 ? "" : " over TCP"

@@ -11,7 +11,7 @@ extension MediaLoop {
         if stunQueries.take(message, along: path, now: now) {
             publishAddresses()
         } else if isFirst, path.peer.connection == 0, let loop = group.loop(of: message), loop != index {
-            pass(datagram[...], along: path, to: loop)
+            pass(datagram[...], along: path, arrival: now, to: loop)
         } else if let session = sessions.handle(message, along: path, now: now) {
             note(session)
         }

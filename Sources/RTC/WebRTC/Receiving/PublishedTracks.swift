@@ -23,17 +23,17 @@ final class PublishedTracks {
         reporter = publications.compactMap { TransportReporter(parameters, $0, protector: protector, now: now) }.first
     }
 
-    /// Handles an authenticated packet.
-    func handle(_ packet: RTPPacket, now: MonotonicTime) {
+    /// Handles an authenticated packet that has `waited` for the media thread.
+    func handle(_ packet: RTPPacket, waited: Interval, now: MonotonicTime) {
         owner.check()
-        reporter?.handle(packet, now: now)
+        reporter?.handle(packet, arrival: now - waited)
         for index in receivers.indices { receivers[index].handle(packet, now: now) }
     }
 
     /// Handles the packets of one RTCP datagram.
-    func handle(_ packets: [RTCPPacket], now: MonotonicTime) {
+    func handle(_ packets: [RTCPPacket], arrival: MonotonicTime) {
         owner.check()
-        for index in receivers.indices { receivers[index].handle(packets, now: now) }
+        for index in receivers.indices { receivers[index].handle(packets, arrival: arrival) }
     }
 
     /// Asks for a key frame until one arrives.

@@ -128,10 +128,10 @@ struct TrackReceiver {
     }
 
     /// Handles the packets of one RTCP datagram.
-    mutating func handle(_ packets: [RTCPPacket], now: MonotonicTime) {
+    mutating func handle(_ packets: [RTCPPacket], arrival: MonotonicTime) {
         for case .senderReport(let report) in packets where report.ssrc == ssrc {
-            statistics.note(report, now: now)
-            clock.note(report, arrival: now)
+            statistics.note(report, now: arrival)
+            clock.note(report, arrival: arrival)
         }
     }
 

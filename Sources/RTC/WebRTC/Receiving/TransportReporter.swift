@@ -28,9 +28,9 @@ struct TransportReporter {
     var deadline: MonotonicTime { arrivals.deadline }
 
     /// Notes an authenticated packet of any stream.
-    mutating func handle(_ packet: RTPPacket, now: MonotonicTime) {
+    mutating func handle(_ packet: RTPPacket, arrival: MonotonicTime) {
         guard let number = packet.transportNumber(extensionID) else { return }
-        arrivals.note(number, of: packet.header.ssrc, now: now)
+        arrivals.note(number, of: packet.header.ssrc, now: arrival)
     }
 
     /// Sends the report that is due.

@@ -209,9 +209,11 @@ struct PathControl {
         controller.receive(feedback, at: now)
     }
 
-    /// Processes a reception report about one of the session's streams, whose last packet was `lastSent`.
+    /// Processes a reception report about one of the session's streams, whose last packet was `lastSent`. The report
+    /// has `waited` for the media thread, which `roundTripTime` doesn't include.
     mutating func take(
-        _ report: ReceptionReport, lastSent: SequenceNumber, roundTripTime: Interval?, now: MonotonicTime
+        _ report: ReceptionReport, lastSent: SequenceNumber, roundTripTime: Interval?, waited: Interval = .zero,
+        now: MonotonicTime
     ) {
         hasFeedback = true
         if isNumbered, !hasFeedbackOnNumbers {
@@ -219,7 +221,7 @@ struct PathControl {
             // Feedback won't arrive any more, and then the first guess is that there is room enough.
             if reportsWithoutFeedback == Self.reportsBeforeFeedback { controller.assume(Self.plenty) }
         }
-        controller.receive(report, lastSent: lastSent, roundTripTime: roundTripTime, at: now)
+        controller.receive(report, lastSent: lastSent, roundTripTime: roundTripTime, waited: waited, at: now)
     }
 
     /// Processes the peer's own estimate of the path.

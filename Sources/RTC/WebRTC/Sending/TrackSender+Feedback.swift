@@ -5,18 +5,20 @@ import TrackHub
 
 /// What a sender makes of its peer's reports and requests.
 extension TrackSender {
-    /// Handles the packets of one RTCP datagram. Retransmissions for NACKs are sent at once.
+    /// Handles the packets of one RTCP datagram that has `waited` for the media thread. Retransmissions for NACKs are
+    /// sent at once.
     mutating func handle(
-        _ packets: [RTCPPacket], along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool
+        _ packets: [RTCPPacket], along path: inout PathControl, waited: Interval = .zero, now: MonotonicTime,
+        send: ([UInt8]) -> Bool
     ) {
         feed.forgetHidden()
         responder.pathRoom = path.retransmissionRoom(now: now)
         for packet in packets {
             for report in packet.receptionReports where report.ssrc == stream.configuration.ssrc {
-                let measured = report.roundTripTime(now: clock.time(at: now))
+                let measured = report.roundTripTime(now: clock.time(at: now - waited))
                 roundTripTime = measured ?? roundTripTime
                 if let last = stream.lastSequenceNumber {
-                    path.take(report, lastSent: last, roundTripTime: measured, now: now)
+                    path.take(report, lastSent: last, roundTripTime: measured, waited: waited, now: now)
                 }
                 let highest = SequenceNumber(UInt16(truncatingIfNeeded: report.highestSequenceNumber))
                 tailLossProbe.receiverReported(highest: highest)
@@ -35,7 +37,7 @@ extension TrackSender {
                     if isSent, path.hasRoomForCopies { duplicator.retransmitted(lost.sequenceNumber, at: now) }
                 }
             case .extendedReport(let report):
-                if report.referenceTime != nil { question = (report, now) }
+                if report.referenceTime != nil { question = (report, now - waited) }
             case .pictureLossIndication(let indication):
                 guard indication.media == stream.configuration.ssrc else { continue }
                 feed.record.keyFrameRequests += 1

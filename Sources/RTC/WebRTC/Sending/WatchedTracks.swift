@@ -140,8 +140,8 @@ final class WatchedTracks: TrackViewer {
         }
     }
 
-    /// Handles the packets of one RTCP datagram.
-    func handle(_ packets: [RTCPPacket], now: MonotonicTime, send: ([UInt8]) -> Bool) {
+    /// Handles the packets of one RTCP datagram that has `waited` for the media thread.
+    func handle(_ packets: [RTCPPacket], waited: Interval, now: MonotonicTime, send: ([UInt8]) -> Bool) {
         owner.check()
         onlyHeard = true
         for packet in packets {
@@ -160,8 +160,10 @@ final class WatchedTracks: TrackViewer {
             for index in senders.indices where senders[index].isBehind { onlyHeard = false }
             return
         }
-        sound?.handle(packets, along: &path, now: now, send: send)
-        for index in senders.indices { senders[index].handle(packets, along: &path, now: now, send: send) }
+        sound?.handle(packets, along: &path, waited: waited, now: now, send: send)
+        for index in senders.indices {
+            senders[index].handle(packets, along: &path, waited: waited, now: now, send: send)
+        }
         if !hasToldFault, path.reportFault != nil { hasNews = true }
     }
 

@@ -6,7 +6,9 @@ import SecureTransport
 /// What a session makes of the packets that its peer sends once it is connected.
 extension PeerSession {
     /// Handles a datagram of RTCP.
-    func handleRTCP(_ datagram: ArraySlice<UInt8>, from address: TransportAddress, now: MonotonicTime) {
+    func handleRTCP(
+        _ datagram: ArraySlice<UInt8>, from address: TransportAddress, waited: Interval, now: MonotonicTime
+    ) {
         guard let protector else { return }
         scratch.removeAll(keepingCapacity: true)
         scratch.append(contentsOf: datagram)
@@ -20,14 +22,16 @@ extension PeerSession {
         case .watching(let tracks):
             guard let path = ice.selectedPair.consented(now: now) else { return }
             let sink = self.sink
-            tracks.handle(packets, now: now) { sink.send($0, along: path) }
+            tracks.handle(packets, waited: waited, now: now) { sink.send($0, along: path) }
         case .publishing(let tracks):
-            tracks.handle(packets, now: now)
+            tracks.handle(packets, arrival: now - waited)
         }
     }
 
     /// A viewer sends no media. A publisher's audio shows that it is alive, as its video does.
-    func handleRTP(_ datagram: ArraySlice<UInt8>, from address: TransportAddress, now: MonotonicTime) {
+    func handleRTP(
+        _ datagram: ArraySlice<UInt8>, from address: TransportAddress, waited: Interval, now: MonotonicTime
+    ) {
         guard case .publishing(let tracks) = role, let protector else { return }
         scratch.removeAll(keepingCapacity: true)
         scratch.append(contentsOf: datagram)
@@ -36,6 +40,6 @@ extension PeerSession {
         }
         ice.noteHeard(at: address, now: now)
         ice.selectedPair.publisherHeard(at: address, now: now)
-        tracks.handle(packet, now: now)
+        tracks.handle(packet, waited: waited, now: now)
     }
 }

@@ -122,8 +122,11 @@ final class PeerSession {
     // MARK: Events
 
     /// Handles a datagram other than STUN, from an address that one of the peer's checks came from.
+    ///
+    /// - Parameter waited: how long the datagram waited for this thread, which is not the path's delay.
     func handle(
-        _ datagram: ArraySlice<UInt8>, kind: DatagramKind, from address: TransportAddress, now: MonotonicTime
+        _ datagram: ArraySlice<UInt8>, kind: DatagramKind, from address: TransportAddress, waited: Interval = .zero,
+        now: MonotonicTime
     ) {
         owner.check()
         guard end == nil else { return }
@@ -131,18 +134,19 @@ final class PeerSession {
         case .dtls:
             guard handshake.state != nil else { return handshake.keep(datagram, from: address) }
             do {
-                try handshake.handle(datagram, isOnPath: address == ice.selectedPair.current?.peer, now: now)
+                try handshake.handle(
+                    datagram, isOnPath: address == ice.selectedPair.current?.peer, waited: waited, now: now)
             } catch {
                 finish("DTLS: \(error)")
             }
             followHandshake(now: now, from: address)
         case .rtcp:
-            handleRTCP(datagram, from: address, now: now)
+            handleRTCP(datagram, from: address, waited: waited, now: now)
             // Most reports change nothing that is due. What others make due is done once all datagrams that have come
             // are read: a thread that sent pictures in between would never get to the checks that keep sessions.
             if watched?.onlyHeard != true { deadline = min(deadline, now) }
             return
-        case .rtp: handleRTP(datagram, from: address, now: now)
+        case .rtp: handleRTP(datagram, from: address, waited: waited, now: now)
         case .stun, .other: break
         }
         advance(now: now)

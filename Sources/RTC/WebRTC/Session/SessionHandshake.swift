@@ -57,14 +57,15 @@ struct SessionHandshake {
         }
     }
 
+    /// Handles a datagram that has `waited` for the media thread.
     mutating func handle(
-        _ datagram: ArraySlice<UInt8>, isOnPath: Bool, now: MonotonicTime
+        _ datagram: ArraySlice<UInt8>, isOnPath: Bool, waited: Interval = .zero, now: MonotonicTime
     ) throws(SecureTransportError) {
         if isOnPath { lastHeardOnPath = now }
         firstFlight = []
         if let sentAt = flightSentAt {
             flightSentAt = nil
-            let answered = now - sentAt
+            let answered = max(.zero, now - waited - sentAt)
             if answered < Self.maxEstimate { roundTripTime = min(answered, roundTripTime ?? answered) }
         }
         try transport?.handle(datagram: datagram, now: now)

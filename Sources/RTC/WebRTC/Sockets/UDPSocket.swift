@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import MediaTypes
 public import STUN
 
 /// The UDP socket that all peers share. It is non-blocking, and each datagram is sent from the local address that its
@@ -39,19 +40,22 @@ package struct UDPSocket: ~Copyable, Sendable {
     /// The address that the socket is bound to, with the port that the kernel chose if 0 was requested.
     package var localAddress: TransportAddress? { TransportAddress(localEndOf: descriptor) }
 
-    /// A received datagram's length in bytes, and its two endpoints.
+    /// A received datagram's length in bytes, its two endpoints, and its arrival.
     package struct Received {
         package var count: Int
         package var path: NetworkPath
+        /// When the kernel received it, since 1970 by CLOCK_REALTIME; in the distant future if that is unknown.
+        var arrival: Interval
     }
 
     /// Receives one datagram into `buffer`; nil if none is waiting.
     package func receive(into buffer: inout [UInt8]) -> Received? {
         var peer = shim_endpoint()
         var local = shim_endpoint()
+        var arrival: Int64 = 0
         while true {
             let count = buffer.withUnsafeMutableBytes {
-                shim_udp_receive(descriptor, $0.baseAddress, $0.count, &peer, &local)
+                shim_udp_receive(descriptor, $0.baseAddress, $0.count, &peer, &local, &arrival)
             }
             if count < 0 {
                 // An ICMP port-unreachable error (ECONNREFUSED) says nothing about the next datagram.
@@ -59,7 +63,8 @@ package struct UDPSocket: ~Copyable, Sendable {
                 return nil
             }
             return Received(
-                count: count, path: NetworkPath(peer: TransportAddress(peer), local: TransportAddress(local)))
+                count: count, path: NetworkPath(peer: TransportAddress(peer), local: TransportAddress(local)),
+                arrival: Interval(nanoseconds: arrival))
         }
     }
 
