@@ -11,9 +11,12 @@ struct ResumptionTests {
         var resumption = Resumption(at: start)
         var steps: [String] = []
         var now = start
+        #expect(!resumption.hasPaused)
         loop: while true {
             switch resumption.step(now) {
-            case .wait: now = resumption.nextStep
+            case .wait:
+                #expect(resumption.hasPaused == !steps.isEmpty)
+                now = resumption.nextStep
             case .pause: steps.append("pause \((now - start).milliseconds)")
             case .goOn: steps.append("go on \((now - start).milliseconds)")
             case .giveUp:

@@ -138,8 +138,10 @@ static inline const struct spa_pod *shim_meta_up_to(
 
 /// Accepts the format: asks for buffers of plain memory, and for the metadata that is read; 0, or a negative errno.
 ///
-/// One buffer may be kept until the next one arrives, or until its picture has been sent, so the sender needs a second
-/// one, and a third one lets it paint meanwhile. Each more would be another picture in our memory.
+/// One buffer may be kept until the next one arrives, or until its picture has been sent. Senders take theirs in turn:
+/// if the next one isn't free, the picture is lost without a sign (mutter, KWin). PipeWire 0.3.65 also loses pictures
+/// while given-back buffers wait for its next cycle. With five buffers neither happens before three pictures are sent
+/// while one is being handled. They are the sender's memory, and only mapped in ours.
 static inline int shim_pw_stream_accept(struct pw_stream *stream) {
     uint8_t memory[2048];
     struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(memory, sizeof memory);
@@ -147,7 +149,7 @@ static inline int shim_pw_stream_accept(struct pw_stream *stream) {
     const struct spa_pod *params[6];
     params[0] = (const struct spa_pod *)spa_pod_builder_add_object(
         &builder, SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers,
-        SPA_PARAM_BUFFERS_buffers, SPA_POD_CHOICE_RANGE_Int(3, 2, 8),
+        SPA_PARAM_BUFFERS_buffers, SPA_POD_CHOICE_RANGE_Int(5, 2, 8),
         SPA_PARAM_BUFFERS_blocks, SPA_POD_Int(1),
         SPA_PARAM_BUFFERS_dataType, SPA_POD_CHOICE_FLAGS_Int((1 << SPA_DATA_MemFd) | (1 << SPA_DATA_MemPtr)));
     params[1] = shim_meta(&builder, SPA_META_Header, sizeof(struct spa_meta_header));

@@ -37,8 +37,8 @@ struct SentTimes<Buffer: Equatable> {
         return isOneLost
     }
 
-    /// Whether a picture was sent after the last one that has arrived: it is on its way, or lost. If the receiver is too
-    /// slow for several in a row, PipeWire 0.3.65 may lose all of them, and then tells the receiver nothing.
+    /// Whether a picture was sent after the last one that has arrived: it is on its way, or lost. If the receiver is
+    /// too slow for several in a row, PipeWire 0.3.65 may lose all of them, and then tells the receiver nothing.
     func isOneDue(contents: (Buffer) -> Contents) -> Bool {
         lastTimes.contains { entry in
             let found = contents(entry.buffer)

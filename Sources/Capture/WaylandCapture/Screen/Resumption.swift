@@ -23,6 +23,8 @@ struct Resumption {
     private let end: MonotonicTime
     private var patience = firstPatience
     private var isPaused = false
+    /// Whether the compositor has been asked: before that, nothing is lost by beginning again.
+    private(set) var hasPaused = false
 
     private static let firstPatience = Interval.milliseconds(150)
     /// How long the receiver pauses.
@@ -46,7 +48,7 @@ struct Resumption {
             return .goOn
         }
         if end <= now { return .giveUp }
-        isPaused = true
+        (isPaused, hasPaused) = (true, true)
         nextStep = now + Self.pauseTime
         return .pause
     }

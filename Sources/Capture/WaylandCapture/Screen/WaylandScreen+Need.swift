@@ -14,6 +14,11 @@ extension WaylandScreen {
 
     /// Asks for a picture that is missing, again and again until it has arrived or the compositor has had enough time.
     func askForMissing(_ now: MonotonicTime) {
+        if stream.nextLook != nil {
+            isOutdated = false
+            // While pictures arrive, there may be another on its way at each look. None of them is lost for that.
+            if resumption?.hasPaused == false { resumption = nil }
+        }
         guard stream.isPictureMissing else {
             if resumption != nil, stream.isPaused { stream.setPaused(false) }
             isOutdated = false

@@ -12,6 +12,8 @@ extension CastStream {
     /// Does without a picture that is missing.
     func giveUpMissing() {
         isPictureMissing = false
+        // What it would have changed isn't known.
+        damage.addAll()
         sentTimes.forgetDue(contents: Self.contents)
     }
 }

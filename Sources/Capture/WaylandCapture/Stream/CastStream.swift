@@ -22,7 +22,7 @@ final class CastStream {
     /// Whether the last picture that has arrived may be an old one, and a newer one is worth asking for: because that
     /// was lost, or because none has arrived since the sender was to go on.
     var isPictureMissing = false
-    /// When to call ``lookForLost(_:)``, though nothing arrives; nil if that isn't needed.
+    /// When to call ``lookForLost(_:)``, though nothing arrives: soon after the last picture; nil once that is over.
     var nextLook: MonotonicTime?
     /// The visible part of the last picture, in pixels of the upright one.
     private(set) var visible = PixelRectangle.nothing
@@ -96,7 +96,7 @@ final class CastStream {
         self.stream = nil
         nodeWatch = nil
         (newest, taken) = (nil, nil)
-        isPictureMissing = false
+        (isPictureMissing, nextLook) = (false, nil)
         // Its memory belongs to libpipewire.
         (memories, sentTimes) = ([:], SentTimes())
         spa_hook_remove(hook)
@@ -118,7 +118,7 @@ final class CastStream {
         }
         if !isActive { for memory in memories.values { try? memory.get().release() } }
         setPaused(!isActive)
-        isPictureMissing = isActive
+        (isPictureMissing, nextLook) = (isActive, nil)
     }
 
     /// Whether the sender was told to pause.
@@ -215,7 +215,7 @@ final class CastStream {
         if newest?.buffer == buffer {
             newest = nil
             paintedAt = nil
-            isPictureMissing = isActive
+            (isPictureMissing, nextLook) = (isActive, nil)
         }
         memories[buffer] = nil
         sentTimes.remove(buffer)
