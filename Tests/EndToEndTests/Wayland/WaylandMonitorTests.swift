@@ -52,9 +52,15 @@ extension EndToEnd {
             try desktop.tell("fault send color=0000ff")
             let capture = try LinkedCapture(source: [], prefix: desktop.prefix())
             try capture.wait(for: Self.blue, at: 320, 240, "the first picture")
+            // So that a picture has just arrived, as when a desktop paints because of the monitor.
+            try desktop.tell("fault send color=00ff00")
             try unplug()
             try capture.wait(for: "the slate") { try capture.sharing == .windowHidden && capture.showsSlate() }
             #expect(capture.end == nil)
+            // A capture that doesn't sleep takes all of them.
+            let before = try ProcessFigures(capture.processID).cpuTime
+            try capture.read(for: .milliseconds(400))
+            #expect(try ProcessFigures(capture.processID).cpuTime - before < .milliseconds(200))
             try desktop.tell("plug")
             try capture.wait(for: "the end") { capture.end != nil }
             #expect(capture.end?.reason == .displayLost)
