@@ -67,7 +67,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "a publisher and a player of a room that isn't in the map meet at one host, and after its end at the other",
+            "a publisher and players of an unlisted room meet at one host, and after its end at the other for good",
             .timeLimit(.minutes(5)))
         func unlisted() throws {
             let (viewing, presenting) = ("the-room-token-of-both", "the-presenters-token-of-both")
@@ -77,9 +77,16 @@ extension EndToEnd {
                     "--token-file", folder.write("viewing", Array(viewing.utf8)),
                     "--present-token-file", folder.write("presenting", Array(presenting.utf8)),
                 ])
-            /// Has a publisher and then a player come, and returns where both have their media.
-            func meet() throws -> String {
-                let base = "http://\(hosts.place)"
+            let base = "http://\(hosts.place)"
+            /// Has a player come, and returns where it has the publisher's picture from.
+            func watch() throws -> String {
+                let player = try PythonClient(
+                    "whep_player", in: .rtc, ["\(base)/whep/talk?track=camera", "--token", viewing])
+                #expect(try player.event("frame")["width"] as? Int == 480)
+                return try candidate(for: player)
+            }
+            /// Has a publisher and then a player come, and returns the publisher, and where both have their media.
+            func meet() throws -> (publisher: PythonClient, place: String) {
                 // haproxy needs some seconds to find out that a host has ended, and until then refuses its rooms.
                 let publisher = try eventually("a host for a publisher") { () -> PythonClient? in
                     let words = ["\(base)/whip/talk/camera", presenting, "--size", "480x352"]
@@ -87,17 +94,20 @@ extension EndToEnd {
                     return try publisher.event("answered")["status"] as? Int == 201 ? publisher : nil
                 }
                 try publisher.event("connected")
-                let player = try PythonClient(
-                    "whep_player", in: .rtc, ["\(base)/whep/talk?track=camera", "--token", viewing])
-                #expect(try player.event("frame")["width"] as? Int == 480)
-                #expect(try candidate(for: publisher) == candidate(for: player))
-                return try candidate(for: player)
+                let place = try candidate(for: publisher)
+                #expect(try watch() == place)
+                return (publisher, place)
             }
-            let first = try #require(hosts.media.firstIndex(of: try meet()))
+            let first = try #require(hosts.media.firstIndex(of: try meet().place))
             hosts.shares[first].host.child.terminate(SIGKILL)
             let end = now()
-            #expect(try meet() == hosts.media[1 - first])
+            let (publisher, place) = try meet()
+            #expect(place == hosts.media[1 - first])
             print("several hosts: another publisher and player met \((now() - end).milliseconds) ms after a host's end")
+            // By the hash of its name alone, the room would be at this host again.
+            try hosts.restart(first)
+            #expect(try watch() == place)
+            #expect(publisher.child.poll() == nil, "the publisher has ended")
         }
 
         @Test("/api and /metrics of a host are only on its own machine", .timeLimit(.minutes(5)))

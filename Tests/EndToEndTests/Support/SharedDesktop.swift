@@ -45,6 +45,7 @@ final class SharedDesktop {
     let folder: TemporaryFolder
 
     private var hostArguments: [String] = []
+    private var hostPrefix: [String] = []
 
     /// Which program starts first if they run apart.
     enum Order: CaseIterable {
@@ -62,9 +63,9 @@ final class SharedDesktop {
         folder = try TemporaryFolder()
         screen = try VirtualScreen(size)
         scene = try Self.startScene(on: screen, sceneOptions)
-        host = try RunningProgram(
-            "screenrelay", ["share", "--display", screen.name] + LinkSocket.hostOptions + options,
-            prefix: (network?.prefix ?? []) + prefix)
+        hostArguments = ["share", "--display", screen.name] + LinkSocket.hostOptions + options
+        hostPrefix = (network?.prefix ?? []) + prefix
+        host = try RunningProgram("screenrelay", hostArguments, prefix: hostPrefix)
         link = try host.printedLink()
     }
 
@@ -94,9 +95,9 @@ final class SharedDesktop {
         capture = try Self.startCapture(screen, "unix:" + folder.file("s.sock"))
     }
 
-    /// Starts the host again, if it runs apart.
+    /// Starts `share` or `host` again, with the same options.
     func restartHost() throws {
-        host = try RunningProgram("screenrelay", hostArguments)
+        host = try RunningProgram("screenrelay", hostArguments, prefix: hostPrefix)
         link = try host.printedLink()
     }
 

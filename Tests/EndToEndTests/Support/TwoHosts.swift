@@ -38,24 +38,22 @@ final class TwoHosts {
         // Every address of 127.0.0.0/8 is this machine's, and a host names none of these by itself.
         let addresses = ["127.0.0.11", "127.0.0.12"]
         let mediaPorts = try addresses.map { _ in try freePort() }
+        let ports = try addresses.map { _ in try freePort() }
         func share(_ index: Int, _ size: PictureSize) throws -> SharedDesktop {
             let own = [
-                "--room", rooms[index], "--lan", "--listen", "0", "--udp-port", "\(mediaPorts[index])",
+                "--room", rooms[index], "--lan", "--listen", "\(ports[index])", "--udp-port", "\(mediaPorts[index])",
                 "--advertise", addresses[index], "--trusted-proxy", "127.0.0.1", "--allow-origin", "http://\(place)",
             ]
             return try SharedDesktop(options: own + options, size: size)
         }
         let desk = try share(0, PictureSize(width: 320, height: 240))
         let stage = try share(1, PictureSize(width: 640, height: 480))
-        // With IPv6 the link's address has colons, too.
-        let ports = try [desk, stage].map { desktop in
-            try #require(LinkParts(desktop.link).base.split(separator: ":").last.flatMap { UInt16($0) })
-        }
         (self.port, self.desk, self.stage, self.ports, self.statistics) = (port, desk, stage, ports, statistics)
         media = zip(addresses, mediaPorts).map { "\($0):\($1)" }
         let packaged = packageRoot + "/packaging/scale/"
         var configuration = String(decoding: try fileBytes(packaged + "haproxy.cfg"), as: UTF8.self)
         for (former, new) in [
+            ("127.0.0.1:1024", "127.0.0.1:\(try freePort())"),
             (":443 ssl crt /etc/haproxy/screen.example.org.pem", place), ("/etc/haproxy/", packaged),
             ("192.0.2.11:8080", "127.0.0.1:\(ports[0])"), ("192.0.2.12:8080", "127.0.0.1:\(ports[1])"),
         ] {
@@ -88,6 +86,18 @@ final class TwoHosts {
 
     deinit { process.stop(within: .zero) }
 
+    /// Starts a host again that has ended, at the same addresses, and waits until haproxy's checks of it succeed.
+    func restart(_ index: Int) throws {
+        try shares[index].restartHost()
+        let server = ["a", "b"][index]
+        try eventually(
+            "haproxy sees host \(server) again",
+            holds: {
+                // The field status.
+                try fields(of: "screenrelay,\(server)").dropFirst(17).first == "UP"
+            })
+    }
+
     /// haproxy's CPU time so far, that of all its threads.
     var cpuTime: Interval {
         get throws {
@@ -100,15 +110,19 @@ final class TwoHosts {
     /// How many bytes haproxy has got from clients and sent to them so far.
     var passedBytes: Int {
         get throws {
-            let socket = try RawSocket.connected(toPath: statistics)
-            try socket.send("show stat\n")
-            let text = String(decoding: try socket.readToEnd("the statistics"), as: UTF8.self)
-            let line = text.split(separator: "\n").first { $0.hasPrefix("screenrelay,FRONTEND,") }
-            let fields = try #require(line, "\(text)").split(separator: ",", omittingEmptySubsequences: false)
-            // The fields bin and bout (haproxy's management guide, section 9.1).
-            let counts = fields.dropFirst(8).prefix(2).compactMap { Int($0) }
-            try #require(counts.count == 2, "\(text)")
+            // The fields bin and bout.
+            let counts = try fields(of: "screenrelay,FRONTEND").dropFirst(8).prefix(2).compactMap { Int($0) }
+            try #require(counts.count == 2)
             return counts[0] + counts[1]
         }
+    }
+
+    /// The fields of the line that begins with `name` in haproxy's statistics (management guide, section 9.1).
+    private func fields(of name: String) throws -> [Substring] {
+        let socket = try RawSocket.connected(toPath: statistics)
+        try socket.send("show stat\n")
+        let text = String(decoding: try socket.readToEnd("the statistics"), as: UTF8.self)
+        let line = text.split(separator: "\n").first { $0.hasPrefix("\(name),") }
+        return try #require(line, "\(text)").split(separator: ",", omittingEmptySubsequences: false)
     }
 }
