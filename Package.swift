@@ -488,7 +488,7 @@ let package = Package(
             "WebRTCTests",
             [
                 "WebRTC", "STUN", "RTP", "SDP", "CongestionControl", "SecureTransport", "MediaSessions", "TrackHub",
-                "Threading", "H264", "MediaTypes", "CaptureLink",
+                "Threading", "H264", "MediaTypes", "Clocks", "CaptureLink",
                 "ByteCoding", "Processes", "TestSupport",
             ]),
         tests("OutputLifeTests", ["OutputLife", "MediaTypes", "TestSupport"]),

@@ -61,6 +61,20 @@ struct TransportArrivalsTests {
         #expect(reports[2] == nil)
     }
 
+    @Test("packets that have waited to be read are reported together, with the times of their arrivals")
+    func unread() throws {
+        var arrivals = TransportArrivals(sender: SSRC(5), now: start)
+        for number in Int64(0)..<3 {
+            arrivals.note(UInt16(number), of: SSRC(9), waited: .milliseconds(200 - number * 10), now: at(264))
+            #expect(arrivals.report(now: at(264)) == nil)
+        }
+        let written = arrivals.report(now: at(264) + TransportArrivals.interval)
+        let report = try #require(written)
+        #expect(report.referenceTime == 1)
+        #expect(report.arrivals == [.received(delta: 0), .received(delta: 40), .received(delta: 40)])
+        #expect(arrivals.deadline == .distantFuture)
+    }
+
     @Test("after a jump, a report starts at the new number, and no number makes a report too long")
     func jump() throws {
         var arrivals = TransportArrivals(sender: SSRC(5), now: start)

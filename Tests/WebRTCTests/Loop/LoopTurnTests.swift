@@ -1,3 +1,4 @@
+import Clocks
 import Glibc
 import MediaSessions
 import MediaTypes
@@ -99,8 +100,10 @@ struct LoopTurnTests {
         #expect(peer.link.media.count > before)
     }
 
-    @Test("a report that waited for the thread shows the path's round trip")
-    func unreadReports() throws {
+    @Test(
+        "a report that waited for the thread shows the path's round trip, unless the wall clock was set meanwhile",
+        arguments: [false, true])
+    func unreadReports(isClockSet: Bool) throws {
         // A busy machine may deliver a datagram late; hardly five times in a row.
         let isDone = try (1...5).contains { _ in
             let rig = try Rig()
@@ -110,16 +113,19 @@ struct LoopTurnTests {
             rig.publish { Pictures.idr(1000, captured: $0) }
             rig.run(for: .seconds(2))
             let socket = try DatagramSocket(to: address)
+            // From here on, as much time passes as by the clock that the kernel goes by.
+            let (start, began) = (rig.now, MonotonicTime.now())
+            let clock = { start + (MonotonicTime.now() - began) }
             socket.send(peer.viewer.checkRequest(nominates: false).bytes)
-            loop.receive { rig.now }
-            peer.viewer.report(now: rig.now)
+            loop.receive(clock: clock)
+            peer.viewer.report(now: start)
             for datagram in peer.viewer.takeOutgoing() { socket.send(datagram) }
             usleep(200_000)
-            rig.run(for: .milliseconds(205))
-            loop.receive { rig.now }
+            if isClockSet { loop.unixOffset = loop.unixOffset - .seconds(3600) }
+            loop.receive(clock: clock)
             let statistics = peer.session.statistics
             guard statistics.lostPackets != nil, let roundTrip = statistics.roundTripTime else { return false }
-            return roundTrip < .milliseconds(100)
+            return isClockSet ? roundTrip >= .milliseconds(200) : roundTrip < .milliseconds(100)
         }
         #expect(isDone)
     }

@@ -128,6 +128,27 @@ struct ReportTests {
         #expect((9...11).contains(measured.milliseconds))
     }
 
+    @Test("a ClientHello that had come twice before it was read isn't taken for an answer on a path of no length")
+    func doubledHello() throws {
+        let rig = try Rig()
+        let peer = try rig.addPeer()
+        var hello: [[UInt8]] = []
+        peer.losesToHost = { datagram in
+            guard DatagramKind(of: datagram) == .dtls else { return false }
+            hello.append(datagram)
+            return true
+        }
+        peer.viewer.check()
+        rig.run(for: .milliseconds(15))
+        try #require(hello.count == 1)
+        peer.losesToHost = { _ in false }
+        peer.link.now = rig.now
+        for _ in 0..<2 { peer.deliver(hello[0], waited: .milliseconds(60), now: rig.now) }
+        rig.run(for: .milliseconds(50))
+        let estimated = try #require(peer.session.statistics.roundTripTime)
+        #expect((9...11).contains(estimated.milliseconds))
+    }
+
     @Test("the time until pictures are sent counts from their arrival, but not for those that a session begins with")
     func sendingTimes() throws {
         let rig = try Rig()

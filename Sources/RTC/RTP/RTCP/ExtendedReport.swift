@@ -76,7 +76,8 @@ public struct ExtendedReport: Hashable, Sendable {
         referenceTime.map {
             Delay(
                 ssrc: sender, lastReferenceTime: $0.middle32,
-                delaySinceLastReferenceTime: UInt32(clamping: delay.nanoseconds / 1000 * 65536 / 1_000_000))
+                delaySinceLastReferenceTime: UInt32(
+                    clamping: min(delay, .seconds(65_535)).nanoseconds / 1000 * 65536 / 1_000_000))
         }
     }
 

@@ -9,8 +9,10 @@ extension MediaLoop {
     private static let leastReceivingTime = Interval.milliseconds(20)
     /// Turns that are longer still would receive more of a flood, send more pictures, and so on.
     private static let mostReceivingTime = Interval.milliseconds(200)
-    /// The clock is read once for so many datagrams.
+    /// The clocks are read once for so many datagrams.
     private static let datagramsPerLook = 16
+    /// The wall clock counts as set if it has gained more than this. Less does no harm.
+    private static let clockStep = Interval.milliseconds(10)
     /// So many datagrams for another loop are passed on at once.
     private static let passedAtOnce = 64
 
@@ -22,15 +24,14 @@ extension MediaLoop {
     /// Receives what has come for all loops, for about ``receivingTime`` at most, and strangers' datagrams for no more
     /// than 20 ms.
     func receive(clock: () -> MonotonicTime = { .now() }) {
-        let begin = clock()
-        var (now, unixTime) = (begin, Interval.sinceUnixEpoch())
+        var (now, unixTime) = readClocks(clock)
+        let begin = now
         var count = 0
         heardPeer = false
         while let received = socket.udp.receive(into: &buffer) {
             let datagram = buffer[..<received.count]
             let kind = DatagramKind(of: datagram)
-            // Wrong only for a datagram that waits while the wall clock is set.
-            let waited = max(.zero, unixTime - received.arrival)
+            let waited = unixTime.map { max(.zero, $0 - received.arrival) } ?? .zero
             if kind != .stun, kind != .other, let loop = group.addresses?[received.path.peer], loop != index {
                 heardPeer = true
                 pass(datagram, along: received.path, arrival: now - waited, to: loop)
@@ -39,11 +40,25 @@ extension MediaLoop {
             }
             count += 1
             guard count.isMultiple(of: Self.datagramsPerLook) else { continue }
-            (now, unixTime) = (clock(), .sinceUnixEpoch())
+            let look = readClocks(clock)
+            // What waited while the wall clock was set may take more than one look to read.
+            (now, unixTime) = (look.now, unixTime == nil ? nil : look.unixTime)
             if now - begin > (heardPeer ? receivingTime : Self.leastReceivingTime) { break }
             heardPeer = false
         }
         for loop in passed.indices where passed[loop].count > 0 { passOn(to: loop) }
+    }
+
+    /// The time by both clocks. That of the wall clock is nil in the first call, and if it was set forward since the
+    /// last one: what waited meanwhile would seem to have waited for so much longer.
+    private func readClocks(_ clock: () -> MonotonicTime) -> (now: MonotonicTime, unixTime: Interval?) {
+        // In this order, so that a pause between the two makes no datagram seem older than it is: a round trip that is
+        // too short would make later ones look like a queue.
+        let unixTime = Interval.sinceUnixEpoch()
+        let now = clock()
+        let offset = unixTime - Interval(nanoseconds: now.nanoseconds)
+        defer { unixOffset = offset }
+        return (now, offset - unixOffset > Self.clockStep ? nil : unixTime)
     }
 
     /// Passes on a datagram for another loop, together with others.

@@ -63,6 +63,8 @@ final class MediaLoop {
     var sendingTime = Interval.zero
     /// Whether any of the last datagrams came from a session's peer.
     var heardPeer = false
+    /// How far CLOCK_REALTIME was ahead of CLOCK_MONOTONIC when it was last looked at.
+    var unixOffset = Interval.zero
     /// What was received for each loop in this turn.
     var passed: [ReceivedDatagrams]
     /// What the first loop has passed on to this one, in order. It is handled when this loop would receive.

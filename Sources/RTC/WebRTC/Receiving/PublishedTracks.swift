@@ -26,7 +26,7 @@ final class PublishedTracks {
     /// Handles an authenticated packet that has `waited` for the media thread.
     func handle(_ packet: RTPPacket, waited: Interval, now: MonotonicTime) {
         owner.check()
-        reporter?.handle(packet, arrival: now - waited)
+        reporter?.handle(packet, waited: waited, now: now)
         for index in receivers.indices { receivers[index].handle(packet, now: now) }
     }
 

@@ -63,9 +63,10 @@ struct SessionHandshake {
     ) throws(SecureTransportError) {
         if isOnPath { lastHeardOnPath = now }
         firstFlight = []
-        if let sentAt = flightSentAt {
+        // What arrived before our flight was sent is no answer to it, such as a ClientHello that came twice.
+        if let sentAt = flightSentAt, now - waited >= sentAt {
             flightSentAt = nil
-            let answered = max(.zero, now - waited - sentAt)
+            let answered = now - waited - sentAt
             if answered < Self.maxEstimate { roundTripTime = min(answered, roundTripTime ?? answered) }
         }
         try transport?.handle(datagram: datagram, now: now)
