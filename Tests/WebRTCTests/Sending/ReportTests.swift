@@ -1,6 +1,7 @@
 import MediaSessions
 import MediaTypes
 import RTP
+import STUN
 import TestSupport
 import Testing
 
