@@ -63,7 +63,7 @@ extension EndToEndBesideBrowser {
             try capture.wait(for: "the end") { capture.end != nil }
             #expect(capture.end?.reason == .windowClosed)
             #expect(capture.end?.text.contains("'the one' has been closed") == true)
-            #expect(capture.program.child.wait(within: .seconds(5)) == .exited(66))
+            #expect(capture.program.child.wait(within: .seconds(30)) == .exited(66))
             capture.program.child.errorOutput?.waitForEnd(within: .seconds(2))
             #expect(capture.program.log.contains("screenrelay-capture: --window: window 0x"))
         }
@@ -167,24 +167,24 @@ extension EndToEndBesideBrowser {
             func color() throws -> SceneColor? { try viewer.picture()?.meanColor(of: SceneRectangle(150, 100, 8, 8)) }
             try eventually("the window in the page") { try color()?.isClose(to: red) == true ? () : nil }
             client.unmap(window)
-            try viewer.page.waitUntil("screenRelay.source === 'paused'", within: .seconds(5))
+            try viewer.page.waitUntil("screenRelay.source === 'paused'")
             let words = try viewer.page.evaluate("document.getElementById('slate').innerText").string ?? ""
             #expect(words.contains("What is shared is not on the screen just now."), "\(words)")
             client.map(window)
             fill(window, 320, 200, 0x00FF00)
-            try viewer.page.waitUntil("screenRelay.source === 'live'", within: .seconds(5))
+            try viewer.page.waitUntil("screenRelay.source === 'live'")
             try eventually("the window in the page again") { try color()?.isClose(to: green) == true ? () : nil }
             #expect(try viewer.reconnects() == 0)
 
             client.destroy(window)
             // Another window of that name must not be shared in its place.
             _ = client.window(PixelRectangle(x: 20, y: 30, width: 320, height: 200), color: 0x0000FF, title: "the one")
-            #expect(share.child.wait(within: .seconds(5)) == .exited(66), "\(share.log)")
+            #expect(share.child.wait(within: .seconds(30)) == .exited(66), "\(share.log)")
             share.child.errorOutput?.waitForEnd(within: .seconds(2))
             #expect(share.log.contains("'the one' has been closed"))
             #expect(share.captureProcessIDs.count == 1)
             try viewer.page.waitUntil(
-                "document.getElementById('card-title').textContent === 'Sharing has ended.'", within: .seconds(5))
+                "document.getElementById('card-title').textContent === 'Sharing has ended.'")
         }
     }
 }

@@ -151,7 +151,7 @@ extension EndToEndBesideBrowser {
             screen.close()
             try capture.wait(for: "the end") { capture.end != nil }
             #expect(capture.end?.reason == .displayLost)
-            #expect(capture.program.child.wait(within: .seconds(5)) == .exited(69))
+            #expect(capture.program.child.wait(within: .seconds(30)) == .exited(69))
             capture.program.child.errorOutput?.waitForEnd(within: .seconds(2))
             let line = capture.program.log.split(separator: "\n").last ?? ""
             #expect(line.contains("--display \(screen.name): display '\(screen.name)' has ended the connection"))

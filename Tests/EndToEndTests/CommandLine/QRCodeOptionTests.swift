@@ -53,7 +53,7 @@ extension EndToEnd {
                 }
                 // Ctrl-C, as from the keyboard; by then all output has been printed.
                 try terminal.write([3])
-                #expect(terminal.wait(within: .seconds(5)) != nil)
+                #expect(terminal.wait(within: .seconds(30)) != nil)
                 #expect((terminal.output?.text ?? "").contains("█") == isThere)
                 terminal.stop(within: .seconds(1))
             }

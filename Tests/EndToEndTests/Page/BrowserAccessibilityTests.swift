@@ -110,7 +110,7 @@ extension EndToEndInBrowser {
             try expectNothingBroken(on: page, "sound that is heard")
             let mute = try CommandLineRun(["screenrelay", "mute", "--pid", "\(desktop.host.child.processID)"])
             #expect(mute.status == .exited(0), "\(mute.errorOutput)")
-            try page.waitUntil("screenRelay.sound === 'muted'", within: .seconds(5))
+            try page.waitUntil("screenRelay.sound === 'muted'")
             try expectNothingBroken(on: page, "sound that is muted")
         }
 

@@ -141,7 +141,7 @@ extension EndToEndInBrowser {
             let idle = "document.getElementById('stage').classList.contains('idle')"
             try page.waitUntil(idle, within: .seconds(6))
             try touch(on: page)
-            try page.waitUntil("!\(idle)", within: .seconds(2))
+            try page.waitUntil("!\(idle)")
             // On a busy machine the bar may have gone by itself before the second tap, which then brings it back.
             var isHiddenByTap = false
             for _ in 0..<5 where !isHiddenByTap {

@@ -30,7 +30,7 @@ extension EndToEndInBrowser {
             let viewer = try beginWatching(desktop, in: browser)
             let capture = try #require(desktop.capture)
             capture.child.terminate(SIGKILL)
-            #expect(capture.child.wait(within: .seconds(2)) == .signaled(SIGKILL))
+            #expect(capture.child.wait(within: .seconds(30)) == .signaled(SIGKILL))
             let still = try viewer.waitForCounter(past: -1)
             #expect(try viewer.waitForCounter(past: -1) >= still)
             try desktop.restartCapture()

@@ -243,7 +243,7 @@ extension EndToEndInBrowser {
                       return panel.height > 0 && panel.top >= 0 && panel.left >= 0 && panel.right <= 360
                         && panel.bottom < bar.top && bar.bottom <= 480;
                     })()
-                    """, within: .seconds(5))
+                    """)
             }
         }
     }

@@ -50,18 +50,18 @@ extension EndToEndBesideBrowser {
                     try viewer.page.settle(for: .milliseconds(16))
                 }
                 let place = "screenRelay.pointer.x === \(26 + step * 60) && screenRelay.pointer.y === \(34 + step * 40)"
-                try viewer.page.waitUntil(place, within: .seconds(2))
+                try viewer.page.waitUntil(place)
             }
             // A warp causes no event; the slow check finds it.
             client.warp(to: (111, 222))
             try viewer.page.waitUntil(
-                "screenRelay.pointer.x === 111 && screenRelay.pointer.y === 222", within: .seconds(3))
+                "screenRelay.pointer.x === 111 && screenRelay.pointer.y === 222")
             let keepAlives = Int((now() - begin).nanoseconds / 2_500_000_000) + 1
             #expect(try decoded(viewer) - before <= keepAlives)
             #expect(try viewer.page.evaluate("screenRelay.pointer.shapes").int == shapes)
             #expect(try viewer.page.evaluate("screenRelay.pointer.drawn").bool == false)
             client.showPointer(at: (111, 222), glyph: 68)
-            try viewer.page.waitUntil("screenRelay.pointer.shapes > \(shapes ?? 0)", within: .seconds(3))
+            try viewer.page.waitUntil("screenRelay.pointer.shapes > \(shapes ?? 0)")
             #expect(viewer.page.consoleErrors.isEmpty, "\(viewer.page.consoleErrors)")
         }
 

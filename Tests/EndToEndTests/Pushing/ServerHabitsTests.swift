@@ -129,7 +129,7 @@ extension EndToEndBesideBrowser {
                 apart: .hostFirst, hostOptions: ["--push", "whip:http://Sesam@127.0.0.1:\(port)/\(habit)/desk"])
             try client.event("second") { $0["video"] as? Int ?? 0 > 0 }
             desktop.host.child.terminate(SIGKILL)
-            #expect(desktop.host.child.wait(within: .seconds(5)) == .signaled(SIGKILL))
+            #expect(desktop.host.child.wait(within: .seconds(30)) == .signaled(SIGKILL))
             let before = client.events.count
             try desktop.restartHost()
             let limit = Interval.seconds(Int64(Self.hold) + 40)

@@ -125,7 +125,7 @@ extension EndToEnd {
             let shown = "push 1 to whip:http://127.0.0.1:\(port)/...: "
             try eventually("the status") { try status().contains(shown + "connected") }
             client.child.terminate(SIGKILL)
-            #expect(client.child.wait(within: .seconds(5)) != nil)
+            #expect(client.child.wait(within: .seconds(30)) != nil)
             try eventually("the status") { try status().contains(shown + "tries again: ") }
             #expect(try status("--json").contains(#""state":"autoReconnecting","reason":"#))
             let (next, _) = try server("whip_server", port: port)
@@ -178,7 +178,7 @@ extension EndToEnd {
                 try eventually(reason) { desktop.host.output.contains(": \(reason)\n") }
             }
             client.child.terminate(SIGKILL)
-            #expect(client.child.wait(within: .seconds(5)) != nil)
+            #expect(client.child.wait(within: .seconds(30)) != nil)
             let (next, _) = try server("janus_server", port: port)
             try expectPictures(next)
             #expect(desktop.host.stop() == .exited(0))

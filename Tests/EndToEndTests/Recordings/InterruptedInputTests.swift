@@ -37,7 +37,7 @@ extension EndToEnd {
                     return blocks(SIGINT) && blocks(SIGTERM) && !blocks(SIGUSR2)
                 })
             program.child.terminate(signal)
-            return program.child.wait(within: .seconds(5))
+            return program.child.wait(within: .seconds(30))
         }
 
         @Test("a signal ends replay and export while nobody writes", arguments: [SIGINT, SIGTERM])
@@ -78,7 +78,7 @@ extension EndToEnd {
                 return connection?.passed.count ?? 0 > 90 ? () : nil
             }
             replay.child.terminate(SIGINT)
-            #expect(replay.child.wait(within: .seconds(5)) == .exited(0))
+            #expect(replay.child.wait(within: .seconds(30)) == .exited(0))
             try host.finish()
             let arrived = try #require(try RecordedConnection.all(of: host.recording).first)
             #expect(stream.starts(with: arrived.annexB))

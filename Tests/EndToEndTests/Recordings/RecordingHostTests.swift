@@ -112,7 +112,7 @@ extension EndToEnd {
             defer { desktop.stop() }
             try eventually("pictures in the file") { try? messages(of: file).count > 60 ? () : nil }
             desktop.host.child.terminate(SIGKILL)
-            #expect(desktop.host.child.wait(within: .seconds(2)) == .signaled(SIGKILL))
+            #expect(desktop.host.child.wait(within: .seconds(30)) == .signaled(SIGKILL))
             let recorded = try messages(of: file)
             #expect(recorded.count > 60)
             #expect(!recorded.hasEnd)

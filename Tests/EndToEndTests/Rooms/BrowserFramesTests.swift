@@ -96,9 +96,9 @@ extension EndToEndInBrowser {
 
             let pid = "\(desktop.host.child.processID)"
             #expect(try CommandLineRun(["screenrelay", "pause", "--pid", pid]).status == .exited(0))
-            try page.waitUntil("screenRelay.source === 'paused'", within: .seconds(5))
+            try page.waitUntil("screenRelay.source === 'paused'")
             #expect(try CommandLineRun(["screenrelay", "resume", "--pid", pid]).status == .exited(0))
-            try page.waitUntil("screenRelay.source === 'live'", within: .seconds(5))
+            try page.waitUntil("screenRelay.source === 'live'")
             try viewer.expectMotion()
             #expect(try page.evaluate("screenRelay.isByWebSocket").bool == true)
             #expect(try viewer.reconnects() == 0)

@@ -129,7 +129,7 @@ extension ViewerPage {
         }
         let beside = "!isLineAt('\(selector)', \(start.x), \(end.y)) && !isLineAt('\(selector)', \(end.x), \(start.y))"
         do {
-            try page.waitUntil("\(checks.joined(separator: " && ")) && \(beside)", within: .seconds(2))
+            try page.waitUntil("\(checks.joined(separator: " && ")) && \(beside)")
             return true
         } catch {
             guard case .deadlineMissed = error else { throw error }

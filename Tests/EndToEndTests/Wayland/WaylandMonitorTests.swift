@@ -84,7 +84,7 @@ extension EndToEnd {
             try desktop.tell("plug")
             try desktop.tell("fault send color=ff0000")
             // On an idle machine this takes less than a second.
-            try share.waitForLog("the source is live", count: live + 1, within: .seconds(5))
+            try share.waitForLog("the source is live", count: live + 1)
             try wait(for: Self.red, at: link)
             #expect(requests(restoring: false) == 1 && requests(restoring: true) == 1)
 
@@ -104,7 +104,7 @@ extension EndToEnd {
             window = nil
             let live = share.occurrences(of: "the source is live")
             try desktop.tell("monitor 1 1")
-            try share.waitForLog("the source is live", count: live + 1, within: .seconds(5))
+            try share.waitForLog("the source is live", count: live + 1)
             window = try WaylandWindow(on: desktop, "ff0000")
             try wait(for: Self.red, at: link, size: PictureSize(width: 480, height: 640))
             #expect(requests(restoring: false) == 1 && requests(restoring: true) == 1)
