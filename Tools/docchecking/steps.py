@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shlex
+import signal
 import time
 
 from capture_bench.processes import Failure
@@ -111,6 +112,19 @@ def doctor(stage, command, limit):
     return time.monotonic() - begun, said[:60]
 
 
+def end_stranger(process, limit):
+    """Ends a process that isn't this program's child, and waits until it has ended."""
+    deadline = time.monotonic() + limit
+    try:
+        os.kill(process, signal.SIGTERM)
+        while time.monotonic() < deadline:
+            os.kill(process, 0)
+            time.sleep(0.05)
+    except ProcessLookupError:
+        return
+    raise Failure("process %d doesn't end" % process)
+
+
 def doctor_browser(stage, command, limit):
     """With a browser as the desktop's choice: Chromium, which needs no window here."""
     folder = os.path.join(stage.folder, "desktop")
@@ -118,12 +132,20 @@ def doctor_browser(stage, command, limit):
     path = os.path.join(folder, "xdg-open")
     flags = ["--headless=new", *(["--no-sandbox"] if os.geteuid() == 0 else []),
              "--user-data-dir=" + os.path.join(stage.folder, "profile"), *devtools.FLAGS[1:]]
+    identifier = os.path.join(folder, "pid")
     with open(path, "w") as file:
-        file.write("#!/bin/sh\nexec %s \"$@\"\n" % " ".join(map(shlex.quote, [devtools.chromium(), *flags])))
+        file.write("#!/bin/sh\necho $$ >%s\nexec %s \"$@\"\n" % (
+            shlex.quote(identifier), " ".join(map(shlex.quote, [devtools.chromium(), *flags]))))
     os.chmod(path, 0o755)
     environment = {**stage.environment, "PATH": folder + ":" + stage.environment["PATH"]}
     begun = time.monotonic()
-    said = run(stage, command.text, 3 * limit, environment, codes=(0, 69))
+    try:
+        said = run(stage, command.text, 3 * limit, environment, codes=(0, 69))
+    finally:
+        # doctor leaves the browser to its user.
+        if os.path.exists(identifier):
+            with open(identifier) as file:
+                end_stranger(int(file.read()), limit)
     if "browser" in said:
         raise Failure("it said: " + said)
     return time.monotonic() - begun, said[:60]
