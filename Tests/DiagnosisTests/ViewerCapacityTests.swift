@@ -6,6 +6,10 @@ import Testing
 @Suite("How many viewers a machine can serve")
 struct ViewerCapacityTests {
     private static let small = ViewerCapacity(processors: 2, files: 8448)
+    /// Its first line, which is also the example in `Documentation/operating.md`.
+    private static let line =
+        "Viewers: one host here can serve about 520 of scrolling text, or 270 of full-screen motion "
+        + "(2 processors, open files for 4096; Documentation/scale.md)"
 
     @Test(
         "capture has two processors, and the others have up to eight media threads that carry 90 % of one each",
@@ -47,12 +51,9 @@ struct ViewerCapacityTests {
 
     @Test("the lines name what this machine can serve, and what to take for 10, 1000 and 100000")
     func lines() {
-        let own =
-            "Viewers: one host here can serve about 520 of scrolling text, or 270 of full-screen motion "
-            + "(2 processors, open files for 4096; Documentation/scale.md)"
         let lines = Self.small.lines
         #expect(lines.count == 4)
-        #expect(lines.first == own)
+        #expect(lines.first == Self.line)
         #expect(
             lines.last
                 == "Viewers: for 100000, HLS through caches (per viewer: 0.08 ms of CPU time per second at an edge)")
@@ -75,5 +76,7 @@ struct ViewerCapacityTests {
         for arrangement in ViewerArrangement.allCases {
             #expect(document.contains("| \(arrangement.cost)"), "\(arrangement)")
         }
+        let guide = String(decoding: try fileBytes(packageRoot + "/Documentation/operating.md"), as: UTF8.self)
+        #expect(guide.contains("\n\(Self.line)\n"))
     }
 }

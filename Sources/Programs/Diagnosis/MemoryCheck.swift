@@ -125,7 +125,7 @@ public enum OpenFiles {
         return (UInt64(limits.rlim_cur), UInt64(limits.rlim_max))
     }
 
-    /// For how many viewers a host that may have `limit` files open has enough: at most as many as it accepts.
+    /// The number of viewers that this limit of open files allows: at most as many as a host accepts.
     static func allowedViewers(limit: UInt64) -> UInt64 {
         min((max(limit, reserve) - reserve) / perViewer, viewers)
     }

@@ -1,11 +1,12 @@
 import ByteCoding
 import CLinux
+import ScreenRelayKit
 
 /// How many viewers one host on a machine can serve, and which arrangement serves more, by the figures of
 /// `Documentation/scale.md`.
 public struct ViewerCapacity: Sendable {
-    /// The processors that the host may use. Limits of CPU time (`CPUQuota=`, `--cpus`) aren't counted.
-    var processors = Int(shim_processor_count())
+    /// The processors that the host may use, by the affinity and the quotas of this process.
+    var processors = min(Int(shim_processor_count()), ProcessorQuota.ofThisProcess ?? .max)
     /// The files that the host may have open.
     var files = OpenFiles.limit.highest
 
@@ -21,7 +22,7 @@ public struct ViewerCapacity: Sendable {
     var ofText: Int { viewers(perCore: Self.perCore.text) }
     /// The viewers of full-screen motion.
     var inMotion: Int { viewers(perCore: Self.perCore.motion) }
-    /// The viewers for which the host may have enough files open.
+    /// The viewers that the limit of open files allows.
     private var sessions: Int { Int(OpenFiles.allowedViewers(limit: files)) }
 
     private func viewers(perCore: Int) -> Int {

@@ -1,9 +1,12 @@
 /// How many processors the control groups of this process let it take: its own group and the groups above it
 /// (cgroups(7), version 2; `CPUQuota=` of systemd, `--cpus` of a container).
-struct ProcessorQuota {
+package struct ProcessorQuota {
     /// The file that names the process's group, and where the groups are mounted.
     var groups = "/proc/self/cgroup"
     var mount = "/sys/fs/cgroup"
+
+    /// The whole processors that this process may take; nil if no quota can be read.
+    package static var ofThisProcess: Int? { ProcessorQuota().processors }
 
     /// The whole processors of the tightest quota, at least 1; nil if there is none that can be read.
     var processors: Int? {

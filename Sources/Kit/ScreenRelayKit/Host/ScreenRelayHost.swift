@@ -71,7 +71,7 @@ public final class ScreenRelayHost: Sendable {
             bind: configuration.mediaAddress, advertised: configuration.advertised)
         mediaConfiguration.stunServers = configuration.iceServers.compactMap(\.stunAddress)
         mediaConfiguration.reservedTCPPorts = Set(configuration.listen.map(\.port))
-        mediaConfiguration.processorLimit = ProcessorQuota().processors
+        mediaConfiguration.processorLimit = ProcessorQuota.ofThisProcess
         mediaConfiguration.threadCount = configuration.mediaThreads
         let memory = MemoryAdmission(log: log)
         let memoryRefusal: @Sendable () -> String? = { memory.refusal() }
