@@ -66,7 +66,7 @@ extension EndToEnd {
             player.child.terminate(SIGSTOP)
             defer { player.child.terminate(SIGCONT) }
             var last = (count: try #require(try metric("sent_packets_total")), time: now())
-            // The desktop moves 30 times a second. After 30 s, the session would end.
+            // The desktop paints 30 frames per second. A session whose viewer is silent for 30 s ends.
             try eventually("two seconds without a packet", within: .seconds(20)) {
                 let count = try #require(try metric("sent_packets_total"))
                 if count != last.count { last = (count, now()) }

@@ -108,6 +108,7 @@ extension EndToEnd {
             try hosts.restart(first)
             #expect(try watch() == place)
             #expect(publisher.child.poll() == nil, "the publisher has ended")
+            #expect(try hosts.answer(to: "show table screenrelay").contains("key=talk "))
         }
 
         @Test("/api and /metrics of a host are only on its own machine", .timeLimit(.minutes(5)))

@@ -117,11 +117,16 @@ final class TwoHosts {
         }
     }
 
+    /// haproxy's answer to a command on its socket (management guide, section 9.3).
+    func answer(to command: String) throws -> String {
+        let socket = try RawSocket.connected(toPath: statistics)
+        try socket.send("\(command)\n")
+        return String(decoding: try socket.readToEnd("the answer to \(command)"), as: UTF8.self)
+    }
+
     /// The fields of the line that begins with `name` in haproxy's statistics (management guide, section 9.1).
     private func fields(of name: String) throws -> [Substring] {
-        let socket = try RawSocket.connected(toPath: statistics)
-        try socket.send("show stat\n")
-        let text = String(decoding: try socket.readToEnd("the statistics"), as: UTF8.self)
+        let text = try answer(to: "show stat")
         let line = text.split(separator: "\n").first { $0.hasPrefix("\(name),") }
         return try #require(line, "\(text)").split(separator: ",", omittingEmptySubsequences: false)
     }

@@ -120,7 +120,8 @@ extension ViewerPage {
         try mouse("mouseReleased", last, buttons: 0)
     }
 
-    /// Whether all of a line is seen within two seconds, in the color of the dot, and nothing beside it.
+    /// Whether all of a line is seen within two seconds, in the color of the dot, and nothing beside it. It fades after
+    /// that, so that it has to be drawn again.
     func showsLine(_ selector: String, from start: Place, to end: Place) throws -> Bool {
         let checks = (1...19).map { step in
             let part = Double(step) / 20
@@ -129,7 +130,7 @@ extension ViewerPage {
         }
         let beside = "!isLineAt('\(selector)', \(start.x), \(end.y)) && !isLineAt('\(selector)', \(end.x), \(start.y))"
         do {
-            try page.waitUntil("\(checks.joined(separator: " && ")) && \(beside)")
+            try page.waitUntil("\(checks.joined(separator: " && ")) && \(beside)", within: .seconds(2))
             return true
         } catch {
             guard case .deadlineMissed = error else { throw error }

@@ -105,7 +105,7 @@ extension EndToEnd {
             let status = try eventually("the end") { () -> ProcessStatus? in
                 // 56 is the left Alt key, and 62 is F4.
                 try desktop.tell("press 56 62")
-                return viewer.child.wait(within: .seconds(30))
+                return viewer.child.wait(within: .seconds(3))
             }
             viewer.child.errorOutput?.waitForEnd(within: .seconds(2))
             #expect(status == .exited(0), "\(viewer.log)")

@@ -71,6 +71,8 @@ struct MetricsTests {
     func rooms() throws {
         var configuration = HostConfiguration.anyPorts
         configuration.furtherRooms = (2...19).map { HostRoom(name: "room\($0)", token: nil) }
+        // The number of time series is highest with as many media threads as there may be.
+        configuration.mediaThreads = 8
         let host = try ScreenRelayHost(configuration)
         defer { host.stop() }
         let tracks = try [2, 17, 19].map { try host.addTrack("screen", to: "room\($0)") }

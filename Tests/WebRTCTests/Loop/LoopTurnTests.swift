@@ -1,5 +1,4 @@
 import Clocks
-import Glibc
 import MediaSessions
 import MediaTypes
 import RTP
@@ -120,7 +119,8 @@ struct LoopTurnTests {
             loop.receive(clock: clock)
             peer.viewer.report(now: start)
             for datagram in peer.viewer.takeOutgoing() { socket.send(datagram) }
-            usleep(200_000)
+            let sentAt = clock()
+            try eventually("a report that is 200 ms old", holds: { clock() - sentAt >= .milliseconds(200) })
             if isClockSet { loop.unixOffset = loop.unixOffset - .seconds(3600) }
             loop.receive(clock: clock)
             let statistics = peer.session.statistics
