@@ -89,7 +89,7 @@ final class RecordStream {
     /// Requests the server's timing now and then, and returns the timing that has arrived since the last call.
     func timing() -> Timing? {
         guard isReady else { return nil }
-        let (now, today) = (MonotonicTime.now(), Self.timeOfDay())
+        let (now, today) = (MonotonicTime.now(), Interval.sinceUnixEpoch())
         if now >= timingDue {
             timingDue = now + Self.timingPeriod
             finish(pa_stream_update_timing_info(stream, nil, nil))
@@ -118,12 +118,6 @@ final class RecordStream {
     /// Requests the timing again soon.
     func hurry() {
         timingDue = min(timingDue, .now() + .milliseconds(20))
-    }
-
-    private static func timeOfDay() -> Interval {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return .seconds(Int64(time.tv_sec)) + Interval(nanoseconds: Int64(time.tv_nsec))
     }
 
     /// Passes the samples that have arrived to `body`, until it returns false; that call's samples are passed again.

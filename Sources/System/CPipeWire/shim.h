@@ -138,10 +138,10 @@ static inline const struct spa_pod *shim_meta_up_to(
 
 /// Accepts the format: asks for buffers of plain memory, and for the metadata that is read; 0, or a negative errno.
 ///
-/// One buffer may be kept until the next one arrives, or until its picture has been sent. Senders take theirs in turn:
-/// if the next one isn't free, the picture is lost without a sign (mutter, KWin). PipeWire 0.3.65 also loses pictures
-/// while given-back buffers wait for its next cycle. With five buffers neither happens before three pictures are sent
-/// while one is being handled. They are the sender's memory, and only mapped in ours.
+/// One buffer may be kept until the next one arrives, or until its picture has been sent. Senders use the buffers in
+/// turn: if the next one isn't free, the picture is lost without a sign (mutter, KWin). PipeWire 0.3.65 also loses
+/// pictures while buffers that were given back wait for its next cycle. With five buffers, neither happens before three
+/// pictures are sent while one is being handled. The buffers are the sender's memory, and only mapped in ours.
 static inline int shim_pw_stream_accept(struct pw_stream *stream) {
     uint8_t memory[2048];
     struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(memory, sizeof memory);

@@ -5,9 +5,7 @@ CPU = {"idle": 1.0, "pointer": 5.0}
 #: How many times less CPU time than GStreamer, by scene.
 CPU_RATIO = {"typing": 15.0, "scroll": 3.0, "full": 1.0}
 #: For the same scenes: the new pictures that capture sends, as a share of those that gstreamer-changes records, or of
-#: those drawn if they are fewer. With fewer, capture's CPU time says nothing. Without a GPU, mutter itself sends 10 to
-#: 15 of 30 pictures per second on a slow machine, and runs differ by about 10 %. The medians of three runs of two equal
-#: receivers then miss 0.9 in one scene of seven, and 0.8 in about one of forty.
+#: those drawn if they are fewer. With fewer, capture's CPU time says nothing. A slow compositor sends few to any receiver.
 NEW_SHARE = 0.8
 #: Peak memory in MB (10^6 bytes) without the desktop's buffers, in every scene.
 MEMORY = 60.0

@@ -38,7 +38,7 @@ struct SentTimes<Buffer: Equatable> {
     }
 
     /// Whether a picture was sent after the last one that has arrived: it is on its way, or lost. If the receiver is
-    /// too slow for several in a row, PipeWire 0.3.65 may lose all of them, and then tells the receiver nothing.
+    /// too slow for several in a row, PipeWire 0.3.65 may lose all of them without telling the receiver.
     func isOneDue(contents: (Buffer) -> Contents) -> Bool {
         lastTimes.contains { entry in
             let found = contents(entry.buffer)
@@ -46,7 +46,7 @@ struct SentTimes<Buffer: Equatable> {
         }
     }
 
-    /// Counts all that were sent until now as if they had arrived.
+    /// Counts every picture that was sent until now as arrived.
     mutating func forgetDue(contents: (Buffer) -> Contents) {
         for index in lastTimes.indices { lastTimes[index].time = contents(lastTimes[index].buffer).time }
     }

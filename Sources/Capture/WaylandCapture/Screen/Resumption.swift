@@ -23,7 +23,7 @@ struct Resumption {
     private let end: MonotonicTime
     private var patience = firstPatience
     private var isPaused = false
-    /// Whether the compositor has been asked: before that, nothing is lost by beginning again.
+    /// Whether the receiver has paused at least once. Before that, nothing is lost by beginning again.
     private(set) var hasPaused = false
 
     private static let firstPatience = Interval.milliseconds(150)

@@ -16,7 +16,7 @@ extension WaylandScreen {
     func askForMissing(_ now: MonotonicTime) {
         if stream.nextLook != nil {
             isOutdated = false
-            // While pictures arrive, there may be another on its way at each look. None of them is lost for that.
+            // While pictures arrive, another one may be on its way at each look, and isn't lost for that reason.
             if resumption?.hasPaused == false { resumption = nil }
         }
         guard stream.isPictureMissing else {

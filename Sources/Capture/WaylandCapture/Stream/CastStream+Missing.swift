@@ -9,7 +9,7 @@ extension CastStream {
         if isActive, sentTimes.isOneDue(contents: Self.contents) { isPictureMissing = true }
     }
 
-    /// Does without a picture that is missing.
+    /// Waits no longer for a missing picture.
     func giveUpMissing() {
         isPictureMissing = false
         // What it would have changed isn't known.

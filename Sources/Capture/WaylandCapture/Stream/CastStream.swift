@@ -22,7 +22,7 @@ final class CastStream {
     /// Whether the last picture that has arrived may be an old one, and a newer one is worth asking for: because that
     /// was lost, or because none has arrived since the sender was to go on.
     var isPictureMissing = false
-    /// When to call ``lookForLost(_:)``, though nothing arrives: soon after the last picture; nil once that is over.
+    /// When to call ``lookForLost(_:)`` even if nothing arrives: soon after the last picture; nil after that call.
     var nextLook: MonotonicTime?
     /// The visible part of the last picture, in pixels of the upright one.
     private(set) var visible = PixelRectangle.nothing
@@ -60,7 +60,7 @@ final class CastStream {
 
     /// A fault may come with each picture, so the number of warnings is limited.
     private static let maxWarnings = 10
-    /// How long after a picture a look tells whether the next ones were lost.
+    /// How long after a picture a look shows whether the next ones were lost.
     private static let lookDelay = Interval.milliseconds(100)
 
     /// Connects to `node`.
@@ -129,7 +129,7 @@ final class CastStream {
         guard let stream else { return }
         self.isPaused = isPaused
         if !isPaused { isPictureMissing = true }
-        // What changes during a pause isn't told.
+        // The sender doesn't report what changes during a pause.
         damage.addAll()
         let code = pw_stream_set_active(stream, !isPaused)
         if code < 0 { failure = failure ?? .stream(Self.text(of: code)) }

@@ -26,7 +26,7 @@ public struct TransportArrivals: Sendable {
     }
 
     /// Records the arrival of the packet with this transport-wide number, of the stream `media`, which has `waited` to
-    /// be read. Its report is due a while after now, so that all that has waited with it is in the same report.
+    /// be read. The time until its report counts from `now`, so all packets that waited with it are in that report.
     public mutating func note(_ number: UInt16, of media: SSRC, waited: Interval = .zero, now: MonotonicTime) {
         // Far from zero, so that a packet that was overtaken at the beginning has a number too.
         let previous = latest ?? Int64(number) + (1 << 32)
