@@ -47,6 +47,33 @@ struct CongestionControllerTests {
         #expect(controller.plan(waiting: 10_000, at: milliseconds(2000)).pacingRate <= megabits(0.1))
     }
 
+    @Test("feedback that waits to be read is neither silence nor a longer path", arguments: [0, 5000] as [Int64])
+    func unreadFeedback(waitsFrom start: Int64) {
+        var controller = CongestionController(limits: .init(initial: megabits(2)), at: .zero)
+        var lowest = BitRate(bitsPerSecond: .max)
+        let arrivals = (0..<64).map { TransportFeedback.Arrival.received(delta: $0 == 0 ? 0 : 4) }
+        var unread: [(arrival: Int64, feedback: TransportFeedback)] = []
+        for time in Int64(0)..<10_000 {
+            controller.packetSent(byteCount: 250, at: milliseconds(time))
+            // Each feedback is about 64 packets, and arrives 40 ms after the last of them was sent.
+            let (round, rest) = (time - 103).quotientAndRemainder(dividingBy: 64)
+            if round >= 0, rest == 0 {
+                let base = UInt16(truncatingIfNeeded: round * 64)
+                unread.append((time, feedback(arrivals, base: base, referenceTime: Int32(round))))
+            }
+            let wait: Int64 = time < start ? 0 : 400
+            while let first = unread.first, first.arrival + wait <= time {
+                unread.removeFirst()
+                controller.receive(first.feedback, arrival: milliseconds(first.arrival), at: milliseconds(time))
+                lowest = min(lowest, controller.plan(waiting: 0, at: milliseconds(time)).pacingRate)
+            }
+        }
+        #expect(lowest >= megabits(2))
+        // If feedback stops, the earlier waits don't delay the reaction.
+        for time in Int64(10_000)..<10_500 { controller.packetSent(byteCount: 250, at: milliseconds(time)) }
+        #expect(controller.plan(waiting: 0, at: milliseconds(10_500)).pacingRate <= megabits(0.1))
+    }
+
     @Test("feedback made up by a hostile peer neither traps nor leaves the bounds")
     func hostileFeedback() {
         var random = SeededRandom(seed: 14)
@@ -70,7 +97,8 @@ struct CongestionControllerTests {
                 feedback(
                     arrivals,
                     base: isNear ? controller.nextSequenceNumber &- 20 : UInt16.random(in: 0 ... .max, using: &random),
-                    referenceTime: Int32.random(in: .min ... .max, using: &random)), at: now)
+                    referenceTime: Int32.random(in: .min ... .max, using: &random)),
+                arrival: now - .milliseconds(step % 3 * 500), at: now)
             let plan = controller.plan(waiting: Int.random(in: 0..<9000, using: &random), at: now)
             #expect((100_000...100_000_000).contains(plan.estimate.bitsPerSecond))
             #expect(plan.pacingRate.bitsPerSecond > 0)

@@ -45,7 +45,7 @@ private struct ReportedPath {
                 lastSenderReport: roundTrip == nil ? 0 : UInt32(second))
             controller.receive(
                 report, lastSent: SequenceNumber(UInt16(truncatingIfNeeded: sent - 1)), roundTripTime: roundTrip,
-                waited: .milliseconds(Int64(waited) * 100), at: time(0))
+                arrival: time(Int64(waited) * -100), at: time(0))
         }
     }
 

@@ -18,7 +18,7 @@ struct ArrivalFeedback {
     mutating func take() throws -> TransportFeedback? {
         for packet in viewer.packets.dropFirst(notedCount) {
             let number: UInt16 = try #require(packet.rtp.extensionData(3)).reduce(0) { $0 << 8 | UInt16($1) }
-            arrivals.note(number, of: packet.rtp.header.ssrc, now: packet.time)
+            arrivals.note(number, of: packet.rtp.header.ssrc, arrival: packet.time, now: packet.time)
         }
         notedCount = viewer.packets.count
         return arrivals.report(now: .distantFuture)

@@ -97,7 +97,7 @@ final class RigPeer {
             case .success, .indication: _ = session.handle(response: message, along: path, now: now)
             }
         case let kind:
-            session.handle(datagram[...], kind: kind, from: path.peer, waited: waited, now: now)
+            session.handle(datagram[...], kind: kind, from: path.peer, arrival: now - waited, now: now)
         }
     }
 

@@ -1,5 +1,4 @@
 import CLinux
-import Clocks
 import Glibc
 public import MediaTypes
 import Synchronization
@@ -46,10 +45,4 @@ public final class EventFD: Sendable {
         waitForEvents(on: descriptor, until: deadline)
         consume()
     }
-}
-
-/// How far CLOCK_REALTIME is ahead of CLOCK_MONOTONIC now. The host reads this once, when it starts, so that a later
-/// step of the wall clock does not look like a jump in the media.
-public func unixOffsetOfMonotonicClock() -> Interval {
-    Interval.sinceUnixEpoch() - Interval(nanoseconds: MonotonicTime.now().nanoseconds)
 }

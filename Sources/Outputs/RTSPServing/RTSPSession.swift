@@ -38,7 +38,7 @@ final class RTSPSession {
     let local: String
     let nonce = SecureRandom.bytes(16).hexadecimal()
     /// The clock of the reports on all of the session's streams.
-    private let clock = NTPClock(unixOffset: unixOffsetOfMonotonicClock())
+    private let clock = NTPClock(unixOffset: .unixOffsetOfMonotonicClock())
 
     var conversation = RTSPConversation(session: SecureRandom.bytes(8).hexadecimal())
     /// Where the client's datagrams come from: a player's reports, or all of a publisher's streams.

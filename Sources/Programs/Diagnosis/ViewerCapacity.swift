@@ -1,6 +1,7 @@
 import ByteCoding
 import CLinux
 import ScreenRelayKit
+import WebRTC
 
 /// How many viewers one host on a machine can serve, and which arrangement serves more, by the figures of
 /// `Documentation/scale.md`.
@@ -26,9 +27,9 @@ public struct ViewerCapacity: Sendable {
     private var sessions: Int { Int(OpenFiles.allowedViewers(limit: files)) }
 
     private func viewers(perCore: Int) -> Int {
-        // Capture and the host's other threads need up to two cores. A host has at most eight media threads. Three of
-        // them carry 2.7 times as much as one, which is 90 % each; more weren't measured.
-        let cores = min(max(processors - 2, 1), 8)
+        // Capture and the host's other threads need up to two cores. Three media threads carry 2.7 times as much as
+        // one, which is 90 % each; more weren't measured.
+        let cores = min(max(processors - 2, 1), MediaServerConfiguration.threadLimit)
         return min(cores == 1 ? perCore : perCore * cores * 9 / 10, sessions)
     }
 

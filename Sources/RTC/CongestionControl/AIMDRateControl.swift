@@ -34,7 +34,7 @@ struct AIMDRateControl {
         var acknowledgedBitRate: BitRate
         /// Whether the source uses its rate, and nothing else forbids a higher one.
         var mayRise: Bool
-        /// The time from sending a packet to the feedback about it.
+        /// The time from sending a packet to the arrival of the feedback about it.
         var responseTime: Interval
     }
 

@@ -15,25 +15,6 @@ public import RTP
 ///   (``PacketTrainEstimator``);
 /// - without transport-wide feedback, reception reports show the path's state, later and less well (``ReportedRate``).
 public struct CongestionController: Sendable {
-    /// The bounds of the estimate.
-    public struct Limits: Hashable, Sendable {
-        /// The first estimate.
-        public var initial: BitRate
-        /// No path is assumed to carry less.
-        public var lowest: BitRate
-        /// No path is assumed to carry more.
-        public var highest: BitRate
-
-        public init(
-            initial: BitRate = BitRate(bitsPerSecond: 1_000_000), lowest: BitRate = BitRate(bitsPerSecond: 100_000),
-            highest: BitRate = BitRate(bitsPerSecond: 100_000_000)
-        ) {
-            self.initial = initial
-            self.lowest = lowest
-            self.highest = highest
-        }
-    }
-
     /// The least and the highest estimate.
     private let bounds: ClosedRange<BitRate>
     private let canProbe: Bool
@@ -174,19 +155,22 @@ public struct CongestionController: Sendable {
     // MARK: Feedback
 
     /// Processes the peer's feedback about the packets of the transport.
-    public mutating func receive(_ feedback: TransportFeedback, at now: MonotonicTime) {
+    ///
+    /// - Parameter arrival: when the feedback arrived here. Since then it has waited to be read, which is not the
+    ///   path's delay.
+    public mutating func receive(_ feedback: TransportFeedback, arrival: MonotonicTime, at now: MonotonicTime) {
         guard packets.next > 0 else { return }
         hasTransportFeedback = true
-        timing.received(at: now)
+        timing.received(at: arrival, readAt: now)
         var time = arrivals.time(feedback.referenceTime)
         var number = packets.expand(feedback.base)
         packets.giveUp(before: number)
         let newestBefore = newestReported
         var newestSentAt: MonotonicTime?
-        for arrival in feedback.arrivals {
+        for packetArrival in feedback.arrivals {
             guard number < packets.next else { break }
             defer { number += 1 }
-            switch arrival {
+            switch packetArrival {
             case .notReceived:
                 _ = packets.report(number, .lost)
             case .received(let delta):
@@ -199,7 +183,7 @@ public struct CongestionController: Sendable {
                 }
             }
         }
-        if let newestSentAt { timing.reported(packetSentAt: newestSentAt, at: now) }
+        if let newestSentAt { timing.reported(packetSentAt: newestSentAt, at: arrival) }
         losses.record(packets, before: newestBefore)
         decide(at: now)
     }
@@ -259,9 +243,9 @@ public struct CongestionController: Sendable {
     /// - Parameters:
     ///   - lastSent: the number of the stream's last packet.
     ///   - roundTripTime: the round trip that the report shows; nil if it shows none.
-    ///   - waited: how long the report waited after its arrival until now, which is not the path's delay.
+    ///   - arrival: when the report arrived here. Since then it has waited to be read, which is not the path's delay.
     public mutating func receive(
-        _ report: ReceptionReport, lastSent: SequenceNumber, roundTripTime: Interval?, waited: Interval = .zero,
+        _ report: ReceptionReport, lastSent: SequenceNumber, roundTripTime: Interval?, arrival: MonotonicTime,
         at now: MonotonicTime
     ) {
         guard !hasTransportFeedback else { return }
@@ -272,7 +256,7 @@ public struct CongestionController: Sendable {
             age: { outstanding in
                 // If other packets went in between, this one was sent later than the stream's own, so the age is never
                 // too long.
-                packets.packet(packets.next - Int64(outstanding)).map { now - waited - $0.sentAt }
+                packets.packet(packets.next - Int64(outstanding)).map { arrival - $0.sentAt }
             }, at: now)
         guard isPlausible else { return }
         carried = max(carried, min(reported.acknowledgedBitRate, bounded(delayBased.rate)))

@@ -13,7 +13,7 @@ struct TransportArrivalsTests {
     private func report(
         _ arrivals: inout TransportArrivals, _ packets: [(number: UInt16, time: Int64)]
     ) throws -> TransportFeedback {
-        for packet in packets { arrivals.note(packet.number, of: SSRC(9), now: at(packet.time)) }
+        for packet in packets { arrivals.note(packet.number, at: at(packet.time)) }
         let due = arrivals.deadline
         #expect(arrivals.report(now: due - .milliseconds(1)) == nil)
         let written = arrivals.report(now: due)
@@ -51,7 +51,7 @@ struct TransportArrivalsTests {
     func silence() throws {
         var arrivals = TransportArrivals(sender: SSRC(5), now: start)
         for (number, time) in [(UInt16(10), Int64(0)), (10, 5), (11, 20_000)] {
-            arrivals.note(number, of: SSRC(9), now: at(time))
+            arrivals.note(number, at: at(time))
         }
         let reports = (0..<3).map { _ in arrivals.report(now: at(20_000)) }
         let first = try #require(reports[0])
@@ -65,7 +65,7 @@ struct TransportArrivalsTests {
     func unread() throws {
         var arrivals = TransportArrivals(sender: SSRC(5), now: start)
         for number in Int64(0)..<3 {
-            arrivals.note(UInt16(number), of: SSRC(9), waited: .milliseconds(200 - number * 10), now: at(264))
+            arrivals.note(UInt16(number), of: SSRC(9), arrival: at(64 + number * 10), now: at(264))
             #expect(arrivals.report(now: at(264)) == nil)
         }
         let written = arrivals.report(now: at(264) + TransportArrivals.interval)
@@ -82,14 +82,14 @@ struct TransportArrivalsTests {
         let jumped = try report(&arrivals, [(20_000, 100)])
         #expect(jumped.base == 20_000 && jumped.arrivals.count == 1)
         for number in stride(from: 0, through: 65_000, by: 1000) {
-            arrivals.note(UInt16(number), of: SSRC(9), now: at(200))
+            arrivals.note(UInt16(number), at: at(200))
         }
         let written = arrivals.report(now: at(300))
         let last = try #require(written)
         #expect(last.arrivals.count <= TransportFeedback.maxArrivalCount)
         // Before the first report too.
         var early = TransportArrivals(sender: SSRC(5), now: start)
-        for number in [UInt16(0), 30_000, 60_000, 24_464] { early.note(number, of: SSRC(9), now: at(0)) }
+        for number in [UInt16(0), 30_000, 60_000, 24_464] { early.note(number, at: at(0)) }
         let only = early.report(now: at(50))
         #expect(only?.base == 24_464 && only?.arrivals.count == 1)
         #expect(early.deadline == .distantFuture)
@@ -114,5 +114,12 @@ struct TransportArrivalsTests {
         var broken = bytes
         broken[RTPPacketHeader.byteCount + 7] = id < 15 ? id << 4 | 0x0F : 0xFF
         #expect(try RTPPacket(parsing: broken[...]).transportNumber(id) == nil)
+    }
+}
+
+extension TransportArrivals {
+    /// Records a packet of the stream 9, which is read as soon as it has arrived.
+    fileprivate mutating func note(_ number: UInt16, at time: MonotonicTime) {
+        note(number, of: SSRC(9), arrival: time, now: time)
     }
 }

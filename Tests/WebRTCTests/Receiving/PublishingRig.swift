@@ -85,7 +85,7 @@ final class PublishingRig {
             link.now = now
             while let first = toHost.first, first.time <= now {
                 toHost.removeFirst()
-                deliver(first.datagram, waited: now - first.arrival)
+                deliver(first.datagram, arrival: first.arrival)
             }
             while let first = link.inFlight.first, first.time <= now {
                 link.inFlight.removeFirst()
@@ -99,12 +99,12 @@ final class PublishingRig {
         }
     }
 
-    private func deliver(_ datagram: [UInt8], waited: Interval) {
+    private func deliver(_ datagram: [UInt8], arrival: MonotonicTime) {
         if DatagramKind(of: datagram) == .stun {
             if let check = try? STUNMessage(parsing: datagram) { _ = session.handle(check, along: path, now: now) }
         } else {
             session.handle(
-                datagram[...], kind: DatagramKind(of: datagram), from: path.peer, waited: waited, now: now)
+                datagram[...], kind: DatagramKind(of: datagram), from: path.peer, arrival: arrival, now: now)
         }
     }
 }

@@ -106,6 +106,26 @@ extension PublishingTests {
         #expect(received == (isAgreed ? (0..<100).map { $0 != 40 } : []))
     }
 
+    @Test("the jitter in reports is the path's, even if the host reads two packets at a time")
+    func jitter() throws {
+        let rig = try rig()
+        rig.publisher.answersFeedback = false
+        // A packet every 5 ms, for a second.
+        for number in UInt8(0)..<200 {
+            rig.wait = number.isMultiple(of: 2) ? .milliseconds(5) : .zero
+            rig.publisher.send(
+                RTPPacketHeader(
+                    marker: true, payloadType: TestPublisher.payloadType,
+                    sequenceNumber: SequenceNumber(UInt16(number)),
+                    timestamp: RTPTimestamp(UInt32(number) * 450), ssrc: TestPublisher.ssrc), [0x65, number])
+            rig.run(for: .milliseconds(5))
+        }
+        rig.run(for: .seconds(1))
+        let reports = rig.publisher.feedback.flatMap(\.receptionReports)
+        #expect(!reports.isEmpty)
+        #expect(reports.allSatisfy { $0.jitter == 0 }, "\(reports.map(\.jitter))")
+    }
+
     @Test("retransmissions of nothing, and of packets that nobody misses, change nothing")
     func surplusRetransmissions() throws {
         let rig = try rig(hasRTX: true)

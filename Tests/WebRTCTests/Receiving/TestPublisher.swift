@@ -135,7 +135,7 @@ final class TestPublisher {
             else { return }
             reports.append(packets)
             guard answersFeedback else { return }
-            sender?.handle(packets, along: &path, now: now) { datagram in
+            sender?.handle(packets, along: &path, arrival: now, now: now) { datagram in
                 outgoing.append(datagram)
                 return true
             }

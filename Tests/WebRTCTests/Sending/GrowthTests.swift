@@ -63,7 +63,7 @@ private struct GrowingPath {
                 return .received(delta: Int16(clamping: quarters - last))
             })
         arrivals.removeFirst(arrived.count)
-        path.take(feedback, now: now)
+        path.take(feedback, arrival: now, now: now)
     }
 
     var carried: Double { Double(path.carriedBitRate.bitsPerSecond) / 1e6 }

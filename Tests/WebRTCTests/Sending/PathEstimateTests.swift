@@ -202,7 +202,7 @@ struct PathEstimateTests {
             path.sent(byteCount: 100, isPaced: true, now: now)
             let report = ReceptionReport(
                 ssrc: SSRC(1), highestSequenceNumber: UInt32(index), lastSenderReport: UInt32(index) + 1)
-            path.take(report, lastSent: SequenceNumber(UInt16(index)), roundTripTime: roundTrip, now: now)
+            path.take(report, lastSent: SequenceNumber(UInt16(index)), roundTripTime: roundTrip, arrival: now, now: now)
             path.makePlan(waiting: 0, now: now)
             #expect(path.plan.queueingDelay == roundTrip - roundTrips[0])
             #expect(path.targetBitRate == .highest)
@@ -250,7 +250,7 @@ struct PathEstimateTests {
         path.take(
             TransportFeedback(
                 sender: SSRC(1), media: SSRC(2), base: 0, referenceTime: 0, feedbackCount: 0, arrivals: []),
-            now: .zero)
+            arrival: .zero, now: .zero)
         path.makePlan(waiting: 0, now: .zero)
         let before = path.targetBitRate
         for _ in 0..<100 { path.sentPadding(byteCount: 81, now: .zero) }

@@ -252,7 +252,7 @@ struct SessionLifeTests {
                 else { continue }
                 #expect(!peer.session.handle(check, along: peer.path, now: rig.now))
             case let kind:
-                peer.session.handle(datagram[...], kind: kind, from: peer.path.peer, now: rig.now)
+                peer.session.handle(datagram[...], kind: kind, from: peer.path.peer, arrival: rig.now, now: rig.now)
             }
             if round % 40 == 0 {
                 rig.publish { Pictures.delta(3_000, seed: UInt64(round), captured: $0) }

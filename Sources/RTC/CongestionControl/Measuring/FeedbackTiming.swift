@@ -4,32 +4,36 @@ import MediaTypes
 struct FeedbackTiming {
     private var receivedAt: MonotonicTime?
     private var interval = Interval.milliseconds(100)
+    /// How long the last feedback waited to be read: a busy thread learns so much later what the path has delivered.
+    private var wait = Interval.zero
     private var minResponseTime = WindowedMinimum(span: .seconds(10))
 
     private static let maxInterval = Interval.milliseconds(300)
     private static let unknownResponseTime = Interval.milliseconds(200)
-    /// A path is silent if more is on its way than the estimate carries in the response time, the usual time between
-    /// feedback and this, and more than so many bytes.
+    /// A path is silent if more is unreported than the estimate carries in the response time, the usual time between
+    /// feedback, the wait and this, and more than so many bytes.
     private static let silence = (time: Interval.milliseconds(150), byteCount: 16_000.0)
 
-    /// Notes that feedback has arrived.
-    mutating func received(at now: MonotonicTime) {
-        if let receivedAt { interval = interval + (min(now - receivedAt, Self.maxInterval) - interval) / 8 }
-        receivedAt = now
+    /// Notes that feedback arrived at `arrival`, and is read at `now`.
+    mutating func received(at arrival: MonotonicTime, readAt now: MonotonicTime) {
+        if let receivedAt { interval = interval + (min(arrival - receivedAt, Self.maxInterval) - interval) / 8 }
+        receivedAt = arrival
+        wait = now - arrival
     }
 
-    /// Notes that feedback has reported a packet that was sent at `sentAt`, the newest one that arrived.
-    mutating func reported(packetSentAt sentAt: MonotonicTime, at now: MonotonicTime) {
-        minResponseTime.add(now - sentAt, at: now.nanoseconds)
+    /// Notes that feedback that arrived at `arrival` has reported a packet that was sent at `sentAt`, the newest one
+    /// that the peer has received.
+    mutating func reported(packetSentAt sentAt: MonotonicTime, at arrival: MonotonicTime) {
+        minResponseTime.add(arrival - sentAt, at: arrival.nanoseconds)
     }
 
-    /// The time from sending a packet to the feedback about it.
+    /// The time from sending a packet to the arrival of the feedback about it.
     var responseTime: Interval { minResponseTime.value ?? Self.unknownResponseTime }
 
-    /// Whether so much is on its way that feedback must be late or lost: more than the path can hold without a long
-    /// queue.
+    /// Whether so much is unreported that feedback must be late or lost: more than the path can hold without a long
+    /// queue, and what was sent while feedback waited to be read.
     func isSilent(unreportedBytes: Int, estimate: BitRate) -> Bool {
-        let held = estimate.byteCount(in: responseTime + interval + Self.silence.time)
+        let held = estimate.byteCount(in: responseTime + interval + wait + Self.silence.time)
         return Double(unreportedBytes) > max(held, Self.silence.byteCount)
     }
 }

@@ -25,9 +25,9 @@ public struct TransportArrivals: Sendable {
         (self.sender, origin) = (sender, now)
     }
 
-    /// Records the arrival of the packet with this transport-wide number, of the stream `media`, which has `waited` to
-    /// be read. The time until its report counts from `now`, so all packets that waited with it are in that report.
-    public mutating func note(_ number: UInt16, of media: SSRC, waited: Interval = .zero, now: MonotonicTime) {
+    /// Records the arrival of the packet with this transport-wide number, of the stream `media`, which is read `now`.
+    /// The time until its report counts from then, so all packets that waited with it are in that report.
+    public mutating func note(_ number: UInt16, of media: SSRC, arrival: MonotonicTime, now: MonotonicTime) {
         // Far from zero, so that a packet that was overtaken at the beginning has a number too.
         let previous = latest ?? Int64(number) + (1 << 32)
         let extended = previous + Int64(Int16(bitPattern: number &- UInt16(truncatingIfNeeded: previous)))
@@ -39,7 +39,7 @@ public struct TransportArrivals: Sendable {
         }
         latest = max(previous, extended)
         self.media = media
-        if arrivals[extended] == nil { arrivals[extended] = now - waited }
+        if arrivals[extended] == nil { arrivals[extended] = arrival }
         if deadline == .distantFuture { deadline = now + Self.interval }
     }
 

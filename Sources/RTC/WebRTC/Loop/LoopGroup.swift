@@ -12,8 +12,6 @@ import Threading
 /// transaction identifiers of its requests, and from its user name fragments, which its peer's checks name. So neither
 /// needs a table; only addresses do. May be used on any thread.
 final class LoopGroup: Sendable {
-    /// The maximum number of threads. One of them receives for all, so that many more would wait for it.
-    static let limit = 8
     /// The loop that receives from the UDP socket, accepts TCP connections and asks STUN servers.
     static let first = 0
     /// How many datagrams are sent for each that is received, about. With so many more sessions, receiving for them is
@@ -31,12 +29,12 @@ final class LoopGroup: Sendable {
     let connections = StreamAdmission()
     private let checks = Mutex(CheckRateLimiter())
 
-    /// A group of `count` loops, of at least one and at most ``limit``, of which the first has `sessionsAlone` sessions
-    /// before others get any; nil if the process has no file descriptor left.
+    /// A group of `count` loops, of at least one and at most ``MediaServerConfiguration/threadLimit``, of which the
+    /// first has `sessionsAlone` sessions before others get any; nil if the process has no file descriptor left.
     init?(count: Int, sessionsAlone: Int = 0) {
         self.sessionsAlone = sessionsAlone
         var loops: [SharedLoop] = []
-        for _ in 0..<min(max(count, 1), Self.limit) {
+        for _ in 0..<min(max(count, 1), MediaServerConfiguration.threadLimit) {
             guard let loop = SharedLoop() else { return nil }
             loops.append(loop)
         }
@@ -51,7 +49,9 @@ final class LoopGroup: Sendable {
     }
 
     /// The number of threads for this number of processors. With two, capture and its encoder need the other one.
-    static func count(forProcessors processors: Int) -> Int { processors <= 2 ? 1 : min(processors, limit) }
+    static func count(forProcessors processors: Int) -> Int {
+        processors <= 2 ? 1 : min(processors, MediaServerConfiguration.threadLimit)
+    }
 
     /// Whether a request to a candidate of a viewer's may be sent now; if so, it counts for the bound of all viewers.
     func admitsCheck(now: MonotonicTime) -> Bool {

@@ -31,12 +31,12 @@ extension MediaLoop {
         while let received = socket.udp.receive(into: &buffer) {
             let datagram = buffer[..<received.count]
             let kind = DatagramKind(of: datagram)
-            let waited = unixTime.map { max(.zero, $0 - received.arrival) } ?? .zero
+            let arrival = unixTime.map { now - max(.zero, $0 - received.arrival) } ?? now
             if kind != .stun, kind != .other, let loop = group.addresses?[received.path.peer], loop != index {
                 heardPeer = true
-                pass(datagram, along: received.path, arrival: now - waited, to: loop)
+                pass(datagram, along: received.path, arrival: arrival, to: loop)
             } else {
-                handle(datagram, kind: kind, along: received.path, waited: waited, now: now)
+                handle(datagram, kind: kind, along: received.path, arrival: arrival, now: now)
             }
             count += 1
             guard count.isMultiple(of: Self.datagramsPerLook) else { continue }
@@ -86,7 +86,7 @@ extension MediaLoop {
             case .datagrams(let received):
                 group.loops[index].datagramsTaken(received.count)
                 received.forEach {
-                    handle($0, kind: DatagramKind(of: $0), along: $1, waited: max(.zero, now - $2), now: now)
+                    handle($0, kind: DatagramKind(of: $0), along: $1, arrival: min($2, now), now: now)
                 }
             case .takeConnection(let connection, let bytes):
                 if streams.adopt(connection.value) { take(bytes[...], from: connection.value, now: now) }
@@ -99,7 +99,7 @@ extension MediaLoop {
     }
 
     private func handle(
-        _ datagram: ArraySlice<UInt8>, kind: DatagramKind, along path: NetworkPath, waited: Interval = .zero,
+        _ datagram: ArraySlice<UInt8>, kind: DatagramKind, along path: NetworkPath, arrival: MonotonicTime,
         now: MonotonicTime
     ) {
         switch kind {
@@ -109,7 +109,7 @@ extension MediaLoop {
             guard let session = sessions[path.peer] else { return }
             heardPeer = true
             let wasConnected = session.isConnected
-            session.handle(datagram, kind: kind, from: path.peer, waited: waited, now: now)
+            session.handle(datagram, kind: kind, from: path.peer, arrival: arrival, now: now)
             sessions.heard(session, at: path.peer)
             if !wasConnected, session.isConnected {
                 let how = path.peer.connection == 0 ? "" : " over TCP"
@@ -167,7 +167,7 @@ extension MediaLoop {
         if connection.session == nil, kind != .stun, !datagram.isEmpty { return close(connection, now: now) }
         connection.heardAt = now
         let peer = connection.path.peer
-        handle(datagram, kind: kind, along: connection.path, now: now)
+        handle(datagram, kind: kind, along: connection.path, arrival: now, now: now)
         if connection.session == nil {
             connection.session = sessions[peer]?.id
         } else if sessions[peer] == nil {

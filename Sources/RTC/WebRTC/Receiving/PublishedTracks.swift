@@ -23,14 +23,14 @@ final class PublishedTracks {
         reporter = publications.compactMap { TransportReporter(parameters, $0, protector: protector, now: now) }.first
     }
 
-    /// Handles an authenticated packet that has `waited` for the media thread.
-    func handle(_ packet: RTPPacket, waited: Interval, now: MonotonicTime) {
+    /// Handles an authenticated packet that arrived at `arrival`.
+    func handle(_ packet: RTPPacket, arrival: MonotonicTime, now: MonotonicTime) {
         owner.check()
-        reporter?.handle(packet, waited: waited, now: now)
-        for index in receivers.indices { receivers[index].handle(packet, now: now) }
+        reporter?.handle(packet, arrival: arrival, now: now)
+        for index in receivers.indices { receivers[index].handle(packet, arrival: arrival, now: now) }
     }
 
-    /// Handles the packets of one RTCP datagram.
+    /// Handles the packets of one RTCP datagram that arrived at `arrival`.
     func handle(_ packets: [RTCPPacket], arrival: MonotonicTime) {
         owner.check()
         for index in receivers.indices { receivers[index].handle(packets, arrival: arrival) }

@@ -89,8 +89,8 @@ struct TrackReceiver {
         brokenSince = now
     }
 
-    /// Handles an authenticated packet. Packets of other tracks' payload types are ignored.
-    mutating func handle(_ packet: RTPPacket, now: MonotonicTime) {
+    /// Handles an authenticated packet that arrived at `arrival`. Packets of other tracks' payload types are ignored.
+    mutating func handle(_ packet: RTPPacket, arrival: MonotonicTime, now: MonotonicTime) {
         let header = packet.header
         if let format = publication.formats.first(where: { $0.rtxPayloadType == header.payloadType }) {
             return repair(packet, in: format, now: now)
@@ -102,7 +102,7 @@ struct TrackReceiver {
         }
         forgive(silence: now - lastPacket)
         lastPacket = now
-        statistics.note(header, now: now)
+        statistics.note(header, now: arrival)
         buffer.insert(packet, now: now)
         assemble(now: now)
     }
@@ -127,7 +127,7 @@ struct TrackReceiver {
         brokenSince = brokenSince.map { $0 + pause }
     }
 
-    /// Handles the packets of one RTCP datagram.
+    /// Handles the packets of one RTCP datagram that arrived at `arrival`.
     mutating func handle(_ packets: [RTCPPacket], arrival: MonotonicTime) {
         for case .senderReport(let report) in packets where report.ssrc == ssrc {
             statistics.note(report, now: arrival)

@@ -27,10 +27,10 @@ struct TransportReporter {
     /// When ``advance(now:send:)`` must be called.
     var deadline: MonotonicTime { arrivals.deadline }
 
-    /// Notes an authenticated packet of any stream, which has `waited` for the media thread.
-    mutating func handle(_ packet: RTPPacket, waited: Interval, now: MonotonicTime) {
+    /// Notes an authenticated packet of any stream, which arrived at `arrival`.
+    mutating func handle(_ packet: RTPPacket, arrival: MonotonicTime, now: MonotonicTime) {
         guard let number = packet.transportNumber(extensionID) else { return }
-        arrivals.note(number, of: packet.header.ssrc, waited: waited, now: now)
+        arrivals.note(number, of: packet.header.ssrc, arrival: arrival, now: now)
     }
 
     /// Sends the report that is due.

@@ -179,17 +179,17 @@ struct AudioSender {
 
     // MARK: Feedback
 
-    /// Handles the packets of one RTCP datagram that has `waited` for the media thread. Packets that the peer asks for
-    /// are sent again at once.
+    /// Handles the packets of one RTCP datagram that arrived at `arrival`. Packets that the peer asks for are sent
+    /// again at once.
     mutating func handle(
-        _ packets: [RTCPPacket], along path: inout PathControl, waited: Interval, now: MonotonicTime,
+        _ packets: [RTCPPacket], along path: inout PathControl, arrival: MonotonicTime, now: MonotonicTime,
         send: ([UInt8]) -> Bool
     ) {
         feed.forgetHidden()
         responder.pathRoom = path.retransmissionRoom(now: now)
         for packet in packets {
             for report in packet.receptionReports where report.ssrc == stream.configuration.ssrc {
-                take(report, along: &path, waited: waited, now: now)
+                take(report, along: &path, arrival: arrival, now: now)
             }
             guard case .genericNack(let nack) = packet else { continue }
             for lost in stream.answer(nack, by: &responder, roundTripTime: roundTripTime, at: now) {
@@ -201,9 +201,9 @@ struct AudioSender {
     }
 
     private mutating func take(
-        _ report: ReceptionReport, along path: inout PathControl, waited: Interval, now: MonotonicTime
+        _ report: ReceptionReport, along path: inout PathControl, arrival: MonotonicTime, now: MonotonicTime
     ) {
-        let measured = report.roundTripTime(now: clock.time(at: now - waited))
+        let measured = report.roundTripTime(now: clock.time(at: arrival))
         roundTripTime = measured ?? roundTripTime
         // Packets that arrive twice make it smaller (RFC 3550 section 6.4.1).
         let lost = max(lostPackets ?? 0, Int(report.cumulativeLost))
@@ -211,7 +211,7 @@ struct AudioSender {
         if report.fractionLost > 0 || lost > lostPackets ?? 0 { lossReportedAt = now }
         lostPackets = lost
         guard let lastSent = stream.lastSequenceNumber else { return }
-        path.take(report, lastSent: lastSent, roundTripTime: measured, waited: waited, now: now)
+        path.take(report, lastSent: lastSent, roundTripTime: measured, arrival: arrival, now: now)
     }
 
     private mutating func protectAndSend(_ send: ([UInt8]) -> Bool) -> Bool {

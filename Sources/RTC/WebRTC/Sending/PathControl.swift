@@ -201,18 +201,18 @@ struct PathControl {
     /// The fault of the peer's reception reports, in words; nil if none is known.
     var reportFault: String? { controller.reportFault }
 
-    /// Processes the peer's feedback about received packets.
-    mutating func take(_ feedback: TransportFeedback, now: MonotonicTime) {
+    /// Processes feedback about received packets. The feedback arrived at `arrival`.
+    mutating func take(_ feedback: TransportFeedback, arrival: MonotonicTime, now: MonotonicTime) {
         guard isNumbered else { return }
         hasFeedback = true
         hasFeedbackOnNumbers = true
-        controller.receive(feedback, at: now)
+        controller.receive(feedback, arrival: arrival, at: now)
     }
 
     /// Processes a reception report about one of the session's streams, whose last packet was `lastSent`. The report
-    /// has `waited` for the media thread, which `roundTripTime` doesn't include.
+    /// arrived at `arrival`, when `roundTripTime` ended.
     mutating func take(
-        _ report: ReceptionReport, lastSent: SequenceNumber, roundTripTime: Interval?, waited: Interval = .zero,
+        _ report: ReceptionReport, lastSent: SequenceNumber, roundTripTime: Interval?, arrival: MonotonicTime,
         now: MonotonicTime
     ) {
         hasFeedback = true
@@ -221,7 +221,7 @@ struct PathControl {
             // Feedback won't arrive any more, and then the first guess is that there is room enough.
             if reportsWithoutFeedback == Self.reportsBeforeFeedback { controller.assume(Self.plenty) }
         }
-        controller.receive(report, lastSent: lastSent, roundTripTime: roundTripTime, waited: waited, at: now)
+        controller.receive(report, lastSent: lastSent, roundTripTime: roundTripTime, arrival: arrival, at: now)
     }
 
     /// Processes the peer's own estimate of the path.

@@ -5,20 +5,19 @@ import TrackHub
 
 /// What a sender makes of its peer's reports and requests.
 extension TrackSender {
-    /// Handles the packets of one RTCP datagram that has `waited` for the media thread. Retransmissions for NACKs are
-    /// sent at once.
+    /// Handles the packets of one RTCP datagram that arrived at `arrival`. Retransmissions for NACKs are sent at once.
     mutating func handle(
-        _ packets: [RTCPPacket], along path: inout PathControl, waited: Interval = .zero, now: MonotonicTime,
+        _ packets: [RTCPPacket], along path: inout PathControl, arrival: MonotonicTime, now: MonotonicTime,
         send: ([UInt8]) -> Bool
     ) {
         feed.forgetHidden()
         responder.pathRoom = path.retransmissionRoom(now: now)
         for packet in packets {
             for report in packet.receptionReports where report.ssrc == stream.configuration.ssrc {
-                let measured = report.roundTripTime(now: clock.time(at: now - waited))
+                let measured = report.roundTripTime(now: clock.time(at: arrival))
                 roundTripTime = measured ?? roundTripTime
                 if let last = stream.lastSequenceNumber {
-                    path.take(report, lastSent: last, roundTripTime: measured, waited: waited, now: now)
+                    path.take(report, lastSent: last, roundTripTime: measured, arrival: arrival, now: now)
                 }
                 let highest = SequenceNumber(UInt16(truncatingIfNeeded: report.highestSequenceNumber))
                 tailLossProbe.receiverReported(highest: highest)
@@ -37,7 +36,7 @@ extension TrackSender {
                     if isSent, path.hasRoomForCopies { duplicator.retransmitted(lost.sequenceNumber, at: now) }
                 }
             case .extendedReport(let report):
-                if report.referenceTime != nil { question = (report, now - waited) }
+                if report.referenceTime != nil { question = (report, arrival) }
             case .pictureLossIndication(let indication):
                 guard indication.media == stream.configuration.ssrc else { continue }
                 feed.record.keyFrameRequests += 1

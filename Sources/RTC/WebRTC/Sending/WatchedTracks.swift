@@ -140,13 +140,13 @@ final class WatchedTracks: TrackViewer {
         }
     }
 
-    /// Handles the packets of one RTCP datagram that has `waited` for the media thread.
-    func handle(_ packets: [RTCPPacket], waited: Interval, now: MonotonicTime, send: ([UInt8]) -> Bool) {
+    /// Handles the packets of one RTCP datagram that arrived at `arrival`.
+    func handle(_ packets: [RTCPPacket], arrival: MonotonicTime, now: MonotonicTime, send: ([UInt8]) -> Bool) {
         owner.check()
         onlyHeard = true
         for packet in packets {
             switch packet {
-            case .transportFeedback(let feedback): path.take(feedback, now: now)
+            case .transportFeedback(let feedback): path.take(feedback, arrival: arrival, now: now)
             case .estimatedMaximumBitRate(let estimate):
                 path.take(estimate, now: now)
                 onlyHeard = false
@@ -160,9 +160,9 @@ final class WatchedTracks: TrackViewer {
             for index in senders.indices where senders[index].isBehind { onlyHeard = false }
             return
         }
-        sound?.handle(packets, along: &path, waited: waited, now: now, send: send)
+        sound?.handle(packets, along: &path, arrival: arrival, now: now, send: send)
         for index in senders.indices {
-            senders[index].handle(packets, along: &path, waited: waited, now: now, send: send)
+            senders[index].handle(packets, along: &path, arrival: arrival, now: now, send: send)
         }
         if !hasToldFault, path.reportFault != nil { hasNews = true }
     }

@@ -46,7 +46,7 @@ public final class MediaServer: SessionServer {
     /// descriptor or certificate can be made.
     public init(_ configuration: MediaServerConfiguration, log: EventLog) throws(WebRTCError) {
         self.configuration = configuration
-        clock = NTPClock(unixOffset: unixOffsetOfMonotonicClock())
+        clock = NTPClock(unixOffset: .unixOffsetOfMonotonicClock())
         do {
             context = try DTLSContext(certificate: Certificate())
         } catch {

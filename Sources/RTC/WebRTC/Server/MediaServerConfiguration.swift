@@ -2,6 +2,9 @@ public import STUN
 
 /// The configuration of a media server: its addresses, and how many sessions it may have.
 public struct MediaServerConfiguration: Sendable {
+    /// The maximum number of media threads. One of them receives for all, so that many more would wait for it.
+    package static let threadLimit = 8
+
     /// The address of the UDP port and of the TCP port of the same number; with port 0, the kernel chooses one.
     public var bind: TransportAddress
     /// Addresses offered to peers in addition to this machine's own, for example behind port forwarding. Port 0 stands
@@ -18,7 +21,7 @@ public struct MediaServerConfiguration: Sendable {
     var halfOpenLimits = SessionTable.HalfOpenLimits()
     /// What returns the memory of ended sessions to the system.
     var freedMemory = FreedMemory()
-    /// The number of media threads, from 1 to ``LoopGroup/limit``, among which all sessions are divided; nil for what
+    /// The number of media threads, from 1 to ``threadLimit``, among which all sessions are divided; nil for what
     /// is usual on this machine, where the first thread has some sessions before others get any.
     package var threadCount: Int?
     /// The number of processors that the process may take, if that is less than the machine has; nil for no such limit.

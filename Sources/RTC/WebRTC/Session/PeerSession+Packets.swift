@@ -7,7 +7,7 @@ import SecureTransport
 extension PeerSession {
     /// Handles a datagram of RTCP.
     func handleRTCP(
-        _ datagram: ArraySlice<UInt8>, from address: TransportAddress, waited: Interval, now: MonotonicTime
+        _ datagram: ArraySlice<UInt8>, from address: TransportAddress, arrival: MonotonicTime, now: MonotonicTime
     ) {
         guard let protector else { return }
         scratch.removeAll(keepingCapacity: true)
@@ -22,15 +22,15 @@ extension PeerSession {
         case .watching(let tracks):
             guard let path = ice.selectedPair.consented(now: now) else { return }
             let sink = self.sink
-            tracks.handle(packets, waited: waited, now: now) { sink.send($0, along: path) }
+            tracks.handle(packets, arrival: arrival, now: now) { sink.send($0, along: path) }
         case .publishing(let tracks):
-            tracks.handle(packets, arrival: now - waited)
+            tracks.handle(packets, arrival: arrival)
         }
     }
 
     /// A viewer sends no media. A publisher's audio shows that it is alive, as its video does.
     func handleRTP(
-        _ datagram: ArraySlice<UInt8>, from address: TransportAddress, waited: Interval, now: MonotonicTime
+        _ datagram: ArraySlice<UInt8>, from address: TransportAddress, arrival: MonotonicTime, now: MonotonicTime
     ) {
         guard case .publishing(let tracks) = role, let protector else { return }
         scratch.removeAll(keepingCapacity: true)
@@ -40,6 +40,6 @@ extension PeerSession {
         }
         ice.noteHeard(at: address, now: now)
         ice.selectedPair.publisherHeard(at: address, now: now)
-        tracks.handle(packet, waited: waited, now: now)
+        tracks.handle(packet, arrival: arrival, now: now)
     }
 }

@@ -123,9 +123,10 @@ final class PeerSession {
 
     /// Handles a datagram other than STUN, from an address that one of the peer's checks came from.
     ///
-    /// - Parameter waited: how long the datagram waited for this thread, which is not the path's delay.
+    /// - Parameter arrival: when the datagram arrived here. Since then it has waited for this thread, which is not the
+    ///   path's delay.
     func handle(
-        _ datagram: ArraySlice<UInt8>, kind: DatagramKind, from address: TransportAddress, waited: Interval = .zero,
+        _ datagram: ArraySlice<UInt8>, kind: DatagramKind, from address: TransportAddress, arrival: MonotonicTime,
         now: MonotonicTime
     ) {
         owner.check()
@@ -135,18 +136,18 @@ final class PeerSession {
             guard handshake.state != nil else { return handshake.keep(datagram, from: address) }
             do {
                 try handshake.handle(
-                    datagram, isOnPath: address == ice.selectedPair.current?.peer, waited: waited, now: now)
+                    datagram, isOnPath: address == ice.selectedPair.current?.peer, arrival: arrival, now: now)
             } catch {
                 finish("DTLS: \(error)")
             }
             followHandshake(now: now, from: address)
         case .rtcp:
-            handleRTCP(datagram, from: address, waited: waited, now: now)
+            handleRTCP(datagram, from: address, arrival: arrival, now: now)
             // Most reports change nothing that is due. What others make due is done once all datagrams that have come
             // are read: a thread that sent pictures in between would never get to the checks that keep sessions.
             if watched?.onlyHeard != true { deadline = min(deadline, now) }
             return
-        case .rtp: handleRTP(datagram, from: address, waited: waited, now: now)
+        case .rtp: handleRTP(datagram, from: address, arrival: arrival, now: now)
         case .stun, .other: break
         }
         advance(now: now)

@@ -53,20 +53,20 @@ struct SessionHandshake {
         self.transport = transport
         try transport.start(now: now)
         if !parameters.isDTLSClient, let early, early.address == provedAddress {
-            try handle(early.datagram[...], isOnPath: true, now: now)
+            try handle(early.datagram[...], isOnPath: true, arrival: now, now: now)
         }
     }
 
-    /// Handles a datagram that has `waited` for the media thread.
+    /// Handles a datagram that arrived at `arrival`.
     mutating func handle(
-        _ datagram: ArraySlice<UInt8>, isOnPath: Bool, waited: Interval = .zero, now: MonotonicTime
+        _ datagram: ArraySlice<UInt8>, isOnPath: Bool, arrival: MonotonicTime, now: MonotonicTime
     ) throws(SecureTransportError) {
         if isOnPath { lastHeardOnPath = now }
         firstFlight = []
         // What arrived before our flight was sent is no answer to it, such as a ClientHello that came twice.
-        if let sentAt = flightSentAt, now - waited >= sentAt {
+        if let sentAt = flightSentAt, arrival >= sentAt {
             flightSentAt = nil
-            let answered = now - waited - sentAt
+            let answered = arrival - sentAt
             if answered < Self.maxEstimate { roundTripTime = min(answered, roundTripTime ?? answered) }
         }
         try transport?.handle(datagram: datagram, now: now)

@@ -2,7 +2,6 @@ import CBench
 import Clocks
 import MediaTypes
 import SecureTransport
-import Threading
 
 /// The loop of viewers over WebRTC.
 final class ViewerLoop: WatcherLoop<Agreement> {
@@ -13,7 +12,7 @@ final class ViewerLoop: WatcherLoop<Agreement> {
     let viewers: [Viewer]
     let surroundings: ViewerSurroundings
     /// What turns the kernel's arrival times into CLOCK_MONOTONIC.
-    private let clockOffset = unixOffsetOfMonotonicClock()
+    private let clockOffset = Interval.unixOffsetOfMonotonicClock()
     private let buffer = UnsafeMutableRawPointer.allocate(byteCount: Int(cbench_batch * cbench_room), alignment: 64)
     private let datagrams = UnsafeMutablePointer<cbench_datagram>.allocate(capacity: Int(cbench_batch))
     private var restless: [Viewer] = []
