@@ -128,6 +128,14 @@ final class Rig {
         updateFeeds()
     }
 
+    /// Publishes so many pictures of the first track, 33 ms apart.
+    func show(_ count: Int, byteCount: Int = 8_000) {
+        for seed in 0..<UInt64(count) {
+            publish { Pictures.delta(byteCount, seed: seed, captured: $0) }
+            run(for: .milliseconds(33))
+        }
+    }
+
     /// Publishes so many pieces of sound of 10 ms, each when it has just ended. Returns when that was.
     @discardableResult
     func play(_ count: Int, byteCount: Int = 160, on track: Int = 1) -> [MonotonicTime] {

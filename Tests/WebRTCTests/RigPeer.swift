@@ -16,6 +16,8 @@ final class RigPeer {
     var isSilent = false
     /// Whether it checks every 2.5 s, as browsers do.
     var checksOn = true
+    /// The time that its datagrams take.
+    var delayToHost = Rig.delay
     /// Decides which of the viewer's datagrams are lost.
     var losesToHost: (_ datagram: [UInt8]) -> Bool = { _ in false }
 
@@ -103,7 +105,7 @@ final class RigPeer {
 
     private func pickUp(now: MonotonicTime) {
         for datagram in viewer.takeOutgoing() where !isSilent && !losesToHost(datagram) {
-            toHost.append((now + Rig.delay, datagram))
+            toHost.append((now + delayToHost, datagram))
         }
     }
 }

@@ -21,11 +21,15 @@ struct RestartTests {
         rig.publish { Pictures.idr(20_000, captured: $0) }
         rig.run(for: .milliseconds(500))
         let old = peer.viewer.settings
+        restart(peer)
+        return (rig, peer, old)
+    }
+
+    private func restart(_ peer: RigPeer) {
         peer.session.ice.restart(
             with: ICEAgent(
                 localUfrag: "anew", localPassword: "another password of the host", remoteUfrag: "peer2",
                 remotePassword: "another password of the peer"))
-        return (rig, peer, old)
     }
 
     /// The viewer's checks are of the new generation from now on.
@@ -75,6 +79,37 @@ struct RestartTests {
         rig.run(for: .milliseconds(50))
         #expect(peer.link.media.last?.path == peer.path)
         #expect(peer.wholePictures == rig.published.map(\.contents))
+    }
+
+    @Test(
+        "a viewer that is gone comes back by a restart, at its address or another one, and gets all from a key frame",
+        arguments: [false, true])
+    func gone(moves: Bool) throws {
+        let rig = try Rig()
+        let peer = try rig.join()
+        rig.publish { Pictures.idr(5_000, captured: $0) }
+        rig.show(30)
+        peer.isSilent = true
+        rig.show(100)
+        let sent = peer.link.sent.count
+        restart(peer)
+        rig.show(250)
+        #expect(peer.link.sent.dropFirst(sent).allSatisfy { $0.kind == .stun }, "a restart alone is no return")
+
+        let requests = rig.source.keyFrameRequests
+        useNew(peer.viewer)
+        peer.isSilent = false
+        // From here on, it is heard only if the host's questions have the new credentials, and go to its address.
+        peer.checksOn = false
+        if moves { peer.path.peer = TransportAddress(ipv4: 198, 51, 100, 9, port: 4321) }
+        peer.viewer.check()
+        rig.run(for: .milliseconds(50))
+        #expect(rig.source.keyFrameRequests > requests && peer.session.ice.localUfrags == ["anew"])
+        let before = peer.wholePictures.count
+        rig.publish { Pictures.idr(20_000, seed: 2, captured: $0) }
+        rig.show(80)
+        #expect(peer.wholePictures.count == before + 81)
+        #expect(peer.link.media.last?.path == peer.path)
     }
 
     @Test("a second restart takes the place of one that nothing came of")

@@ -48,6 +48,20 @@ struct ViewerPresenceTests {
         #expect(found.questions > 10 && found.gone == 0)
     }
 
+    @Test("a question before a pause doesn't make it gone, even if the session looks each second, for its reports")
+    func pause() {
+        var presence = ViewerPresence()
+        let heard = MonotonicTime.zero + .seconds(100)
+        let asked = heard + .seconds(2)
+        let asks = presence.asks(lastHeard: heard, now: asked)
+        #expect(asks)
+        for second in 0...20 as ClosedRange<Int64> {
+            let state = presence.state(
+                lastHeard: heard, roundTripTime: .milliseconds(50), now: asked + .seconds(second))
+            #expect(state == .doubted)
+        }
+    }
+
     @Test("one that is silent is gone two seconds later, and asked on")
     func gone() {
         let found = watch(for: .seconds(12), roundTripTime: .milliseconds(100), answers: false)

@@ -9,6 +9,8 @@ struct FeedbackTiming {
     private var minResponseTime = WindowedMinimum(span: .seconds(10))
 
     private static let maxInterval = Interval.milliseconds(300)
+    /// A thread that stood still for longer has sent nothing meanwhile.
+    private static let maxWait = Interval.seconds(1)
     private static let unknownResponseTime = Interval.milliseconds(200)
     /// A path is silent if more is unreported than the estimate carries in the response time, the usual time between
     /// feedback, the wait and this, and more than so many bytes.
@@ -18,7 +20,7 @@ struct FeedbackTiming {
     mutating func received(at arrival: MonotonicTime, readAt now: MonotonicTime) {
         if let receivedAt { interval = interval + (min(arrival - receivedAt, Self.maxInterval) - interval) / 8 }
         receivedAt = arrival
-        wait = now - arrival
+        wait = min(now - arrival, Self.maxWait)
     }
 
     /// Notes that feedback that arrived at `arrival` has reported a packet that was sent at `sentAt`, the newest one

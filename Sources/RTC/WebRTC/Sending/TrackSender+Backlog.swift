@@ -55,10 +55,14 @@ extension TrackSender {
     }
 
     /// Goes on for a viewer that was away. Restarts if the frames that wait would take a path of this rate longer than
-    /// half a second: otherwise the viewer would see them all, late, or would be taken for one on a slow path.
+    /// half a second, or if some have been forgotten: otherwise the viewer would see them all, late, or would be taken
+    /// for one on a slow path.
     mutating func skipBacklog(at estimate: BitRate, now: MonotonicTime) {
         // How long frames have waited for the viewer says nothing of the host.
         beganAt = now
-        if let number = position.frame, isLate(number, of: feed, at: estimate) { restart() }
+        // Nor do the frames that it has missed say anything of its path.
+        skippedEnd = nil
+        guard let number = position.frame else { return }
+        if number < feed.history.oldest || isLate(number, of: feed, at: estimate) { restart() }
     }
 }

@@ -33,8 +33,8 @@ final class WatchedTracks: TrackViewer {
     private var hasToldFault = false
     /// Whether the peer is gone, perhaps for a while only.
     private var isAway = false
-    /// The last round trip that the peer's reports have shown; nil before.
-    var roundTripTime: Interval? { senders.isEmpty ? nil : senders[0].roundTripTime }
+    /// The last round trip that the peer's reports have shown, those on the sound if none are on pictures; nil before.
+    var roundTripTime: Interval? { (senders.isEmpty ? nil : senders[0].roundTripTime) ?? sound?.roundTripTime }
     /// Whether the last datagram of RTCP had only feedback about what has arrived, and nothing waits for it.
     private(set) var onlyHeard = false
     /// Whether there is something for the log: see ``takeNews()``.
@@ -96,7 +96,8 @@ final class WatchedTracks: TrackViewer {
     }
 
     func rateToReturn(to feed: TrackFeed) -> BitRate? {
-        senders.indices.contains { senders[$0].sourceFeed === feed } ? Self.rateToReturn(of: targetBitRate) : nil
+        guard !isAway, senders.indices.contains(where: { senders[$0].sourceFeed === feed }) else { return nil }
+        return Self.rateToReturn(of: targetBitRate)
     }
 
     /// The bit rate for a source at which a session whose path carries `target` can return to it; nil if no source is

@@ -207,7 +207,8 @@ final class PeerSession {
     }
 
     private func sendMedia(now: MonotonicTime) {
-        guard protector != nil, let path = ice.selectedPair.consented(now: now) else { return }
+        guard protector != nil else { return }
+        guard let path = ice.selectedPair.consented(now: now) else { return pathLost(now: now) }
         if path.peer != mediaAddress {
             pathChanged(to: path.peer)
             mediaAddress = path.peer
@@ -222,6 +223,14 @@ final class PeerSession {
             case .publishing(let tracks): tracks.advance(now: now) { sink.send($0, along: path) }
             }
         deadline = min(deadline, next)
+    }
+
+    /// A viewer whose TCP connection is closed, or whose consent has run out, is gone until it has a path again.
+    private func pathLost(now: MonotonicTime) {
+        // Before its first path, it has missed nothing.
+        guard mediaAddress != nil, let watched else { return }
+        presence.pathLost()
+        _ = watched.advance(.gone, now: now) { _ in true }
     }
 
     /// Ends the session from our side and notifies the peer.

@@ -50,7 +50,13 @@ struct ViewerPresence {
             defer { wasGone = false }
             return wasGone ? .returned : .present
         }
-        wasGone = wasGone || now - asked >= Self.answerTime + (roundTripTime ?? .zero)
+        // Questions go on while there are frames. One before a pause may have been lost, and proves nothing.
+        let isAskedOn = now - lastQuestion < Self.answerTime
+        wasGone = wasGone || isAskedOn && now - asked >= Self.answerTime + (roundTripTime ?? .zero)
         return wasGone ? .gone : .doubted
     }
+
+    /// Notes that nothing may be sent to the viewer, because it has no path or no longer consents. It has returned when
+    /// its state is asked for again.
+    mutating func pathLost() { wasGone = true }
 }
