@@ -9,12 +9,14 @@ final class NginxSite {
     let process: ChildProcess
     /// Where it listens: `127.0.0.1:PORT`.
     let place: String
+    private let port: UInt16
     private let own: String
 
     /// Starts it with `packaging/scale/NAME.conf`, and waits until it listens. `changes` replace parts of that file;
     /// in a replacement, `<place>` is the address to listen at, and `<own>` the folder of this site's files.
     init(_ name: String, replacing changes: [(String, String)], in folder: TemporaryFolder) throws {
         let port = try freePort()
+        self.port = port
         place = "127.0.0.1:\(port)"
         own = folder.file("\(name)-\(port)")
         guard mkdir(own, 0o700) == 0 else { throw FileError(path: own, errno: errno) }
@@ -55,6 +57,16 @@ final class NginxSite {
     }
 
     deinit { process.stop(within: .zero) }
+
+    /// The body of its answer to a request for `path`, whose status must be 200.
+    func body(of path: String) throws -> [UInt8] {
+        let socket = try RawSocket.connected(to: port, .tcp)
+        try socket.send("GET \(path) HTTP/1.0\r\n\r\n")
+        let answer = try socket.readToEnd("a request")
+        try #require(answer.starts(with: Array("HTTP/1.1 200 ".utf8)), "\(path)")
+        let head = answer.firstRange(of: Array("\r\n\r\n".utf8))
+        return Array(answer[(head?.upperBound ?? answer.endIndex)...])
+    }
 
     /// The lines of one of its access logs.
     func log(_ name: String = "access.log") throws -> [Substring] {

@@ -5,7 +5,7 @@
 They take the edges (HOST:PORT) by turns, and each has a link of its own for PLAYLIST, such as `live/room`. Says how long
 they played (`done` with their `lists`, `segments` and `bytes`, the kinds of `caching` that the edges ask for, and
 `faults`), as a JSON object. Before that, `refused` has the statuses of links that are forged, expired or for another
-playlist.
+playlist, and a `link` that isn't.
 """
 
 import asyncio
@@ -117,7 +117,8 @@ async def main():
         connection = Connection(edges[0])
         statuses.append((await connection.get(link(playlist, signature)))[0])
         connection.close()
-    print(json.dumps({"event": "refused", "statuses": statuses}), flush=True)
+    valid = link(playlist, sign(expires, playlist, secret))
+    print(json.dumps({"event": "refused", "statuses": statuses, "link": valid}), flush=True)
     players, deadline = Players(), time.monotonic() + float(seconds)
 
     async def begin(number):
