@@ -14,7 +14,7 @@ struct FuzzTarget: Sendable {
     /// All targets, in the order in which they run.
     static let all: [FuzzTarget] = [
         .stun, .dtls, .srtp, .rtp, .rtcp, .sdp, .parameterSets, .annexB, .link, .recording, .webSocket, .socketIO,
-        .skyRTC, .authority, .rtmp, .announce, .castBuffer,
+        .skyRTC, .authority, .rtmp, .announce, .castBuffer, .compositor,
     ]
 }
 
