@@ -99,17 +99,38 @@ static inline const struct spa_pod *shim_formats(
         SPA_FORMAT_VIDEO_maxFramerate, SPA_POD_CHOICE_RANGE_Fraction(&high, &low, &high));
 }
 
-/// Connects a new stream to a node, as the reader of raw video with four bytes a pixel; 0, or a negative errno.
+/// Any format of raw video, of plain memory or of a graphics card's; NULL if the builder's memory is too small.
+static inline const struct spa_pod *shim_any_format(struct spa_pod_builder *builder, bool is_of_card) {
+    struct spa_pod_frame format, modifiers;
+    spa_pod_builder_push_object(builder, &format, SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat);
+    spa_pod_builder_add(
+        builder, SPA_FORMAT_mediaType, SPA_POD_Id(SPA_MEDIA_TYPE_video),
+        SPA_FORMAT_mediaSubtype, SPA_POD_Id(SPA_MEDIA_SUBTYPE_raw), 0);
+    if (is_of_card) {
+        // Both sides must have it. Of its values, the first is the default: DRM_FORMAT_MOD_LINEAR; and the last one is
+        // DRM_FORMAT_MOD_INVALID. PipeWire 0.3.65 compares only the lower halves of such numbers.
+        spa_pod_builder_prop(builder, SPA_FORMAT_VIDEO_modifier, SPA_POD_PROP_FLAG_MANDATORY);
+        spa_pod_builder_push_choice(builder, &modifiers, SPA_CHOICE_Enum, 0);
+        spa_pod_builder_long(builder, 0);
+        spa_pod_builder_long(builder, 0);
+        spa_pod_builder_long(builder, 0xFFFFFFFFFFFFFF);
+        spa_pod_builder_pop(builder, &modifiers);
+    }
+    return (const struct spa_pod *)spa_pod_builder_pop(builder, &format);
+}
+
+/// Connects a new stream to a node, as the reader of raw video with four bytes a pixel; 0, or a negative errno. With
+/// `any`, every other format is accepted as well if the node has none of these, so that it can be named.
 ///
 /// `frames` is the highest number of pictures a second. `width` and `height` are the size that is preferred; 0 for none. It
 /// is asked for as formats of their own before all others, because where both sides accept several sizes, PipeWire takes the
 /// default of the sender. If the node is removed, the session manager must not choose another one, such as a camera.
 static inline int shim_pw_stream_connect(
-    struct pw_stream *stream, uint32_t node, uint32_t frames, uint32_t width, uint32_t height) {
+    struct pw_stream *stream, uint32_t node, uint32_t frames, uint32_t width, uint32_t height, bool any) {
     uint8_t memory[1024];
     struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(memory, sizeof memory);
     struct spa_rectangle usual = {1920, 1080}, least = {1, 1}, most = {shim_max_side, shim_max_side};
-    const struct spa_pod *params[2];
+    const struct spa_pod *params[4];
     uint32_t count = 0;
     if (width > 0 && height > 0) {
         usual.width = width;
@@ -117,6 +138,10 @@ static inline int shim_pw_stream_connect(
         params[count++] = shim_formats(&builder, usual, usual, usual, frames, frames);
     }
     params[count++] = shim_formats(&builder, usual, least, most, 1, frames);
+    if (any) {
+        params[count++] = shim_any_format(&builder, false);
+        params[count++] = shim_any_format(&builder, true);
+    }
     for (uint32_t k = 0; k < count; k++) if (params[k] == NULL) return -ENOSPC;
     return pw_stream_connect(
         stream, PW_DIRECTION_INPUT, node,
@@ -162,7 +187,7 @@ static inline int shim_pw_stream_accept(struct pw_stream *stream) {
     return pw_stream_update_params(stream, params, 6);
 }
 
-struct shim_video_format { uint32_t format; uint32_t width; uint32_t height; };
+struct shim_video_format { uint32_t format; uint32_t width; uint32_t height; bool is_of_card; };
 
 /// Reads a format that was negotiated; 0, or a negative errno if it isn't one of raw video.
 static inline int shim_read_format(const struct spa_pod *param, struct shim_video_format *out) {
@@ -177,6 +202,9 @@ static inline int shim_read_format(const struct spa_pod *param, struct shim_vide
     out->format = raw.format;
     out->width = raw.size.width;
     out->height = raw.size.height;
+    // A modifier that only the sender knows doesn't matter.
+    const struct spa_pod_prop *modifier = spa_pod_find_prop(param, NULL, SPA_FORMAT_VIDEO_modifier);
+    out->is_of_card = modifier != NULL && (modifier->flags & SPA_POD_PROP_FLAG_MANDATORY) != 0;
     return 0;
 }
 

@@ -54,5 +54,5 @@ enum BufferFault: Error, Equatable, CustomStringConvertible {
     }
 
     /// SPA_DATA_DmaBuf.
-    private static let dmaBuf: UInt32 = 3
+    static let dmaBuf: UInt32 = 3
 }

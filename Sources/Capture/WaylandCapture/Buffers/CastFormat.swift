@@ -8,12 +8,14 @@ struct CastRequest {
     /// The size of a monitor that the sender makes for the stream; nil for a source that has its own. The sender may
     /// choose another size.
     var newMonitor: PictureSize?
+    /// Whether formats that can't be read are accepted if the sender has no other. The stream's failure names them.
+    var acceptsAnyFormat = false
 
     /// Connects a new stream to `node`; returns 0, or a negative errno.
     func connect(_ stream: OpaquePointer, to node: UInt32) -> Int32 {
         shim_pw_stream_connect(
             stream, node, UInt32(clamping: max(1, framesPerSecond)), UInt32(clamping: newMonitor?.width ?? 0),
-            UInt32(clamping: newMonitor?.height ?? 0))
+            UInt32(clamping: newMonitor?.height ?? 0), acceptsAnyFormat)
     }
 }
 

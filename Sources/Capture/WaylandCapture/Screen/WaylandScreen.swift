@@ -102,7 +102,10 @@ public final class WaylandScreen: ScreenSource {
         _ connection: PipeWireConnection, _ node: UInt32, _ request: CastRequest, patience: Interval,
         _ onWarning: @escaping (String) -> Void
     ) throws(CastError) -> (stream: CastStream, size: PictureSize) {
+        var request = request
         var attempt = 1
+        // Why the first attempt has failed, if PipeWire has said that it was because of the formats.
+        var refusal: CastError?
         while true {
             let stream = try CastStream(connection, node: node, request, onWarning: onWarning)
             let end = MonotonicTime.now() + patience
@@ -123,7 +126,13 @@ public final class WaylandScreen: ScreenSource {
             let isPointer = stream.bringsOnlyPointer && stream.lastFault == nil
             let failure: CastError =
                 stream.failure ?? (isPointer ? .onlyPointer(node: node) : .noPicture(node: node, reason: reason))
-            if attempt == attempts || stream.lastFault != nil || failure.isFinal { throw failure }
+            if failure == .noFormat { refusal = failure }
+            if attempt == attempts || stream.lastFault != nil || failure.isFinal {
+                // A desktop may end the screen cast because of the formats, too.
+                throw failure.mayBeWanted ? refusal ?? failure : failure
+            }
+            // If the formats are the reason, the next failure names them.
+            request.acceptsAnyFormat = stream.format == nil
             onWarning("\(failure); connecting again")
             stream.close()
             if stream.failure != nil { waitForEvents(on: -1, until: MonotonicTime.now() + pause) }

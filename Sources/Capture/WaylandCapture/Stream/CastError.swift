@@ -12,6 +12,8 @@ public enum CastError: ScreenError, Equatable {
     case remote(code: Int32)
     /// PipeWire reports this error of the stream.
     case stream(String)
+    /// The stream's node has none of the formats that can be read.
+    case noFormat
     /// The stream has ended, because its node was removed.
     case ended
     /// The stream has ended, because the monitor that it showed was removed or has changed.
@@ -32,6 +34,7 @@ public enum CastError: ScreenError, Equatable {
         case .library(let call, let code): "\(call) of libpipewire failed: \(String(cString: strerror(code)))"
         case .remote(let code): "the desktop's connection to PipeWire can't be used: \(String(cString: strerror(code)))"
         case .stream(let text): "PipeWire reports an error: \(text)"
+        case .noFormat: "the desktop offers no pictures in main memory with 8 bits per channel"
         case .ended: "the desktop has ended the screen cast"
         case .monitorChanged: "the desktop has ended the screen cast, because its monitors have changed"
         case .disconnected(let text): "PipeWire has ended: \(text)"
@@ -42,10 +45,16 @@ public enum CastError: ScreenError, Equatable {
         }
     }
 
+    /// An error of the stream that PipeWire reports with this text.
+    init(text: String) {
+        // "no more input formats": WirePlumber 0.5 passes it on, and 0.4 ends the stream without a reason.
+        self = text.hasPrefix("no more ") && text.hasSuffix(" formats") ? .noFormat : .stream(text)
+    }
+
     /// Whether it makes no sense to connect the stream again.
     var isFinal: Bool {
         switch self {
-        case .stream, .ended, .noPicture: false
+        case .stream, .noFormat, .ended, .noPicture: false
         case .library, .remote, .monitorChanged, .disconnected, .format, .onlyPointer, .noMemory: true
         }
     }
@@ -53,7 +62,7 @@ public enum CastError: ScreenError, Equatable {
     /// Whether the reason may be that the desktop has stopped sharing.
     var mayBeWanted: Bool {
         switch self {
-        case .ended, .stream: true
+        case .ended, .stream, .noFormat: true
         case .library, .remote, .monitorChanged, .disconnected, .format, .noPicture, .onlyPointer, .noMemory: false
         }
     }
@@ -61,13 +70,14 @@ public enum CastError: ScreenError, Equatable {
     public var kind: LinkTransportError.Kind {
         switch self {
         case .library, .noMemory: .system
-        case .remote, .stream, .ended, .monitorChanged, .disconnected, .format, .noPicture, .onlyPointer: .unavailable
+        case .remote, .stream, .noFormat, .ended, .monitorChanged, .disconnected, .format, .noPicture, .onlyPointer:
+            .unavailable
         }
     }
 
     public var endReason: EndReason {
         switch self {
-        case .ended, .monitorChanged, .disconnected, .stream: .displayLost
+        case .ended, .monitorChanged, .disconnected, .stream, .noFormat: .displayLost
         case .library, .remote, .format, .noPicture, .onlyPointer, .noMemory: .other
         }
     }

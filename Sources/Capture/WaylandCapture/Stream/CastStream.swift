@@ -170,7 +170,7 @@ final class CastStream {
     private func stateChanged(_ state: pw_stream_state, _ text: UnsafePointer<CChar>?) {
         let text = text.map { String(cString: $0) }
         if state == PW_STREAM_STATE_ERROR {
-            failure = failure ?? .stream(text ?? "unknown")
+            failure = failure ?? CastError(text: text ?? "unknown")
         } else if state == PW_STREAM_STATE_UNCONNECTED {
             // libpipewire gives a reason only if the connection is gone.
             if let text { failure = failure ?? .disconnected(text) }
@@ -189,6 +189,7 @@ final class CastStream {
         var code = shim_read_format(param, &read)
         if code >= 0 {
             do throws(BufferFault) {
+                if read.is_of_card { throw .unsupportedMemory(BufferFault.dmaBuf) }
                 format = try CastFormat(read.format, width: read.width, height: read.height)
             } catch {
                 failure = failure ?? .format(error.description)
