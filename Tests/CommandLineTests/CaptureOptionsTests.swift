@@ -30,6 +30,15 @@ struct CaptureOptionsTests {
         #expect(try CaptureOptions(command.parse(options.arguments, program: "capture")) == options)
     }
 
+    @Test("the name of a choice is handed on by share, which has no option for it")
+    func choice() throws {
+        var options = try CaptureOptions(command.parse(["--source", "wayland"], program: "share"))
+        #expect(options.choice == nil)
+        options.choice = "demo@[::]:8080"
+        #expect(try CaptureOptions(Command.captureProgram.parse(options.arguments, program: "capture")) == options)
+        #expect(throws: UsageError.self) { try command.parse(options.arguments, program: "share") }
+    }
+
     @Test("without options, DISPLAY is captured at 30 frames per second, at a bit rate that follows the paths")
     func defaults() throws {
         let options = try CaptureOptions(command.parse([], program: "share"))

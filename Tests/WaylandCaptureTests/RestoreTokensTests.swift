@@ -10,7 +10,7 @@ struct RestoreTokensTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        tokens = RestoreTokens(folder: folder.file("state/screenrelay"))
+        tokens = RestoreTokens(folder: folder.file("state/screenrelay"), choice: "a")
     }
 
     private func mode(_ path: String) -> mode_t? {
@@ -28,10 +28,10 @@ struct RestoreTokensTests {
         #expect(tokens.token(for: .window) == nil && tokens.token(for: .virtual) == nil)
         try tokens.keep("new", for: .virtual)
         #expect(tokens.token(for: .virtual) == "new")
-        #expect(tokens.path(for: .virtual) == tokens.folder + "/portal-virtual.token")
+        #expect(tokens.path(for: .virtual) == tokens.folder + "/portal-virtual=a.token")
         try tokens.keep("three", for: .monitor)
         #expect(tokens.token(for: .monitor) == "three")
-        #expect(tokens.path(for: .monitor) == tokens.folder + "/portal-monitor.token")
+        #expect(tokens.path(for: .monitor) == tokens.folder + "/portal-monitor=a.token")
         #expect(mode(tokens.path(for: .monitor)) == 0o600)
         #expect(mode(tokens.folder) == 0o700 && mode(folder.file("state")) == 0o700)
         // Nothing else is left in the folder.
@@ -39,6 +39,33 @@ struct RestoreTokensTests {
         unlink(tokens.path(for: [.monitor, .window]))
         unlink(tokens.path(for: .virtual))
         #expect(rmdir(tokens.folder) == 0)
+    }
+
+    @Test("are kept apart for each share and each separate capture, whatever their names are")
+    func choices() throws {
+        let names = [
+            "screen@127.0.0.1:8080", "screen@127.0.0.1:8081", "demo@127.0.0.1:8080", "unix:a.sock", "../a", "..%2Fa",
+        ]
+        let named = names.map { RestoreTokens(folder: tokens.folder, choice: $0) }
+        try tokens.keep("alone", for: .monitor)
+        for (name, tokens) in zip(names, named) {
+            #expect(tokens.token(for: .monitor) == nil)
+            try tokens.keep("of:\(name)", for: .monitor)
+        }
+        #expect(tokens.token(for: .monitor) == "alone")
+        for (name, tokens) in zip(names, named) {
+            #expect(tokens.token(for: .monitor) == "of:\(name)" && tokens.token(for: .window) == nil)
+            let path = tokens.path(for: .monitor)
+            #expect(mode(path) == 0o600)
+            // All are in the folder, and none has the name of a room's token.
+            let beginning = tokens.folder + "/portal-monitor="
+            #expect(path.hasPrefix(beginning) && !path.dropFirst(beginning.count).contains("/"))
+        }
+        // What is gone isn't replaced by what others have chosen.
+        try named[0].keep(nil, for: .monitor)
+        #expect(named[0].token(for: .monitor) == nil)
+        let found = RestoreTokens(choice: "a") { ["HOME": "/home/me"][$0] }
+        #expect(found?.path(for: .virtual) == "/home/me/.local/state/screenrelay/portal-virtual=a.token")
     }
 
     @Test("a desktop that gives none takes the last one away")
@@ -56,29 +83,38 @@ struct RestoreTokensTests {
         let path = tokens.path(for: .monitor)
         chmod(path, 0o644)
         #expect(tokens.token(for: .monitor) == nil)
-        let inFolder = RestoreTokens(folder: folder.path)
+        let inFolder = RestoreTokens(folder: folder.path, choice: "a")
         for text in ["", "\n", "a b", "a\nb\n", "\u{0}", String(repeating: "a", count: 5000)] {
-            try folder.write("portal-window.token", Array(text.utf8))
+            try folder.write("portal-window=a.token", Array(text.utf8))
             #expect(inFolder.token(for: .window) == nil)
         }
-        try folder.write("portal-window.token", Array("good".utf8))
+        try folder.write("portal-window=a.token", Array("good".utf8))
         #expect(inFolder.token(for: .window) == "good")
     }
 
-    @Test("that can't be written are an error, and the last one stays")
+    @Test("that can't be written are an error, and then nothing is left of the last choice, which was replaced")
     func notWritten() throws {
+        try tokens.keep("one", for: .monitor)
+        let kept = tokens.path(for: .monitor)
+        // The file that is to become it can't be made.
+        mkdir("\(kept).\(getpid())", 0o700)
+        #expect(throws: PortalError.tokenNotWritten(path: kept, code: EEXIST)) { try tokens.keep("two", for: .monitor) }
+        #expect(tokens.token(for: .monitor) == nil && mode(kept) == nil)
+
         let path = try folder.write("file", [])
-        let nowhere = RestoreTokens(folder: path)
-        #expect(throws: PortalError.tokenNotWritten(path: path + "/portal-monitor.token", code: ENOTDIR)) {
+        let nowhere = RestoreTokens(folder: path, choice: "a")
+        #expect(throws: PortalError.tokenNotWritten(path: path + "/portal-monitor=a.token", code: ENOTDIR)) {
             try nowhere.keep("one", for: .monitor)
         }
     }
 
     @Test("are in the state folder")
     func place() {
-        let found = RestoreTokens { ["HOME": "/home/me"][$0] }
-        #expect(found?.folder == "/home/me/.local/state/screenrelay")
-        #expect(RestoreTokens { ["HOME": "/home/me", "XDG_STATE_HOME": "/s"][$0] }?.folder == "/s/screenrelay")
-        #expect(RestoreTokens { _ in nil }?.folder == nil)
+        func folder(_ variables: [String: String]) -> String? {
+            RestoreTokens(choice: "a") { variables[$0] }?.folder
+        }
+        #expect(folder(["HOME": "/home/me"]) == "/home/me/.local/state/screenrelay")
+        #expect(folder(["HOME": "/home/me", "XDG_STATE_HOME": "/s"]) == "/s/screenrelay")
+        #expect(folder([:]) == nil)
     }
 }

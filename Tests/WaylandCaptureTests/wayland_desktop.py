@@ -10,6 +10,7 @@ applications; there is always a bus, whose socket is FOLDER/bus. Ends at the end
 Prints `ready` when all parts are there, and what happens:
 
     select types=1 cursor=4 persist=2 restores=0   an application asks; restores=1: with what Start gave out before
+    choice 2                                       before `select`: what it restores is the second answer without that
     start                                          it wants to be answered
     closed                                         the application, or the portal for it, has closed a session
     bind pause trigger=CTRL+ALT+p application=ID   it wants a key; the portal has this identifier for it
@@ -99,7 +100,7 @@ class Backend(Keys):
         }
         self.bus, self.sessions, self.answer, self.is_held, self.held = bus, {}, 0, False, []
         self.next_answer = 0
-        self.restores, self.node = True, None
+        self.restores, self.node, self.choices = True, None, 0
 
     def add_session(self, path):
         self.sessions[path] = Session(self.bus, path, self)
@@ -112,6 +113,8 @@ class Backend(Keys):
     @dbus.service.method(CAST, in_signature="oosa{sv}", out_signature="ua{sv}")
     def SelectSources(self, handle, session, application, options):
         types, cursor, persist = (int(options.get(key, 0)) for key in ("types", "cursor_mode", "persist_mode"))
+        if "restore_data" in options:
+            say(f"choice {options['restore_data'][2]}")
         say(f"select types={types} cursor={cursor} persist={persist} restores={int('restore_data' in options)}")
         self.sessions[session].options = options
         return dbus.UInt32(0), dbus.Dictionary({}, signature="sv")
@@ -131,6 +134,13 @@ class Backend(Keys):
         if not self.is_held:
             self.release()
 
+    def choice(self, options):
+        """The number of what is shared, counted from 1: the one that is restored, or the next one."""
+        if "restore_data" in options:
+            return options["restore_data"][2]
+        self.choices += 1
+        return str(self.choices)
+
     def record(self, session, done, failed):
         options = session.options
         kind = next(bit for bit in (1, 2, 4) if int(options.get("types", 1)) & bit)
@@ -147,7 +157,8 @@ class Backend(Keys):
             streams = dbus.Array([one], signature="(ua{sv})")
             results = {"streams": streams}
             if self.restores and options.get("persist_mode"):
-                data = dbus.Struct(("test", dbus.UInt32(1), dbus.String("monitor", variant_level=1)), signature="suv")
+                choice = dbus.String(self.choice(options), variant_level=1)
+                data = dbus.Struct(("test", dbus.UInt32(1), choice), signature="suv")
                 results |= {"persist_mode": options["persist_mode"], "restore_data": data}
             done(dbus.UInt32(0), dbus.Dictionary(results, signature="sv"))
 

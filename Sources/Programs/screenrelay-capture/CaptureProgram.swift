@@ -43,6 +43,7 @@ enum CaptureProgram {
         // Under share the variable for it isn't there: share has warned already.
         if let warning = wanted.waylandWarning { log.warning(warning) }
         guard let configuration else { return isDesktop ? DesktopCast.list() : Listing.show(display: wanted.display) }
+        wanted.choice = wanted.choice ?? "\(configuration.link)"
         if wanted.picks {
             switch PickReport.pick(wanted) {
             case .failure(let ended): return ended.code
@@ -120,7 +121,7 @@ enum CaptureProgram {
         for error: CaptureError, _ options: CaptureOptions, _ configuration: CaptureConfiguration
     ) -> String {
         switch error {
-        case .screen where options.system == .wayland: "--source wayland: \(error)"
+        case .screen(let failure) where options.system == .wayland: DesktopCast.line(for: failure)
         case .screen where options.display == nil && getenv("DISPLAY") == nil: "--display: \(error)"
         case .screen(let failure):
             switch failure as? X11CaptureError {

@@ -9,13 +9,19 @@ import WaylandCapture
 /// The screen cast of a Wayland desktop: what is asked of its portal, and what is reported of it.
 enum DesktopCast {
     /// Has the desktop share what the user has chosen before, or what the user chooses now, however long that takes.
-    /// Returns nil if `stop` becomes readable first. If the desktop is to embed the pointer in its pictures, `--ask`
-    /// has been obeyed before.
+    /// Returns nil if `stop` becomes readable first.
     static func open(
-        _ options: CaptureOptions, embedsPointer: Bool = false, orUntil stop: Int32, log: EventLog
+        _ options: CaptureOptions, orUntil stop: Int32, log: EventLog
+    ) throws(CaptureError) -> PortalSession? {
+        let token = options.asks ? nil : tokens(of: options)?.token(for: sources(of: options))
+        return try open(options, token, embedsPointer: false, orUntil: stop, log)
+    }
+
+    /// Opens a session with this token, or asks the user, and keeps the session's token.
+    private static func open(
+        _ options: CaptureOptions, _ token: String?, embedsPointer: Bool, orUntil stop: Int32, _ log: EventLog
     ) throws(CaptureError) -> PortalSession? {
         let sources = sources(of: options)
-        let tokens = RestoreTokens(environment: variable)
         do throws(PortalError) {
             try Compositor.check(environment: variable)
             try PipeWireSocket.check(environment: variable)
@@ -24,7 +30,6 @@ enum DesktopCast {
         }
         let session: PortalSession
         do throws(PortalError) {
-            let token = options.asks && !embedsPointer ? nil : tokens?.token(for: sources)
             guard let opened = try granted(sources, token, embedsPointer, orUntil: stop, log) else { return nil }
             session = opened
         } catch {
@@ -32,7 +37,7 @@ enum DesktopCast {
         }
         do throws(PortalError) {
             // The last one has been used up.
-            try tokens?.keep(session.restoreToken, for: sources)
+            try tokens(of: options)?.keep(session.restoreToken, for: sources)
         } catch {
             log.warning("\(error); the desktop will ask again next time")
         }
@@ -74,9 +79,11 @@ enum DesktopCast {
             reason = error
         }
         log.warning("\(reason), so the desktop is asked to draw the pointer into its pictures")
+        // Another capture may have kept its own token in the meantime.
+        let token = session?.restoreToken
         // The desktop ends the first screen cast.
         session = nil
-        guard let second = try open(options, embedsPointer: true, orUntil: stop, log: log) else { throw reason }
+        guard let second = try open(options, token, embedsPointer: true, orUntil: stop, log) else { throw reason }
         return try screen(second, options, framesPerSecond, log)
     }
 
@@ -120,6 +127,21 @@ enum DesktopCast {
 
     static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
+    /// A line that says why the desktop can't be shared; without a portal for that, also what can be.
+    static func line(for error: any ScreenError) -> String {
+        let rest =
+            switch error as? PortalError {
+            case .noBus?, .noPortal?, .noBackend?, .versionTooLow?:
+                "; --source x11 shares only the windows of X11 programs"
+            default: ""
+            }
+        return "--source wayland: \(error)\(rest)"
+    }
+
+    private static func tokens(of options: CaptureOptions) -> RestoreTokens? {
+        options.choice.flatMap { RestoreTokens(choice: $0, environment: variable) }
+    }
+
     private static func sources(of options: CaptureOptions) -> PortalSourceTypes {
         switch options.target {
         case .monitor: options.newMonitorSize == nil ? .monitor : .virtual
@@ -134,7 +156,7 @@ enum DesktopCast {
             let available = try PortalSession.availableSources(of: wanted)
             return StandardStreams.answer(text(available), program: CaptureCommand.program)
         } catch {
-            StandardStreams.printError("--source wayland: \(error)", program: CaptureCommand.program)
+            StandardStreams.printError(line(for: error), program: CaptureCommand.program)
             return ExitCode(error.kind)
         }
     }

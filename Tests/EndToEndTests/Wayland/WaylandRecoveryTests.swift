@@ -106,6 +106,58 @@ extension EndToEnd {
             try capture.wait(for: "the screen again") { capture.sharing == .live }
             try capture.wait(for: SceneColor(255, 0, 0), at: 320, 240, "the other colour")
         }
+
+        @Test("viewers are told of a lock, see the screen soon after it, and are told that the desktop stops sharing")
+        func told() throws {
+            let bus = try LogindBus()
+            let window = try WaylandWindow(on: desktop, "0000ff")
+            let folder = try TemporaryFolder()
+            let address = "unix:" + folder.file("a.sock")
+            let host = try RunningProgram.host(address)
+            let link = try host.printedLink()
+            /// Waits until a capture has ended as one whose user doesn't want to share.
+            func waitForDeclined(_ capture: RunningProgram) throws {
+                let status = try eventually("the end of capture") { capture.child.poll() }
+                #expect(status == .exited(75))
+            }
+            func capture() throws -> RunningProgram {
+                try RunningProgram(
+                    "screenrelay", ["capture", "--link", address, "--pause-when-locked"],
+                    prefix: bus.prefix + desktop.prefix())
+            }
+            let first = try capture()
+            try eventually("the window", holds: { try LinkSnapshot(of: link).isFilled(with: SceneColor(0, 0, 255)) })
+            let viewer = try DesktopViewer(of: link)
+            try viewer.wait(forPicture: "the first colour") { $0.isBlue }
+            try viewer.wait(for: "live")
+
+            try bus.lock(true)
+            let locked = try viewer.wait(for: "paused")
+            #expect(locked.message == "The screen is locked.")
+            try window.paint("ff0000")
+            let last = try #require(viewer.pictures.last).number
+            try bus.lock(false)
+            let back = now()
+            let picture = try viewer.wait(forPicture: "the other colour", after: last) { $0.isRed }
+            let time = picture.time - back
+            print("a lock: seen \(time.milliseconds) ms after it")
+            #expect(time <= .seconds(5), "\(time.milliseconds) ms")
+            try viewer.wait(for: "live")
+
+            try desktop.tell("close")
+            let stopped = try viewer.wait(for: "gone")
+            #expect(stopped.message.hasPrefix("the desktop has stopped sharing the screen"), "\(stopped.message)")
+            try waitForDeclined(first)
+            // Of a dialog that is cancelled, viewers are told nothing: the next thing is that the screen is back.
+            let count = viewer.states.count
+            try desktop.tell("next 1")
+            try waitForDeclined(capture())
+            let second = try capture()
+            try viewer.wait(for: "live")
+            #expect(viewer.states.count == count + 1 && viewer.isServedWell)
+            second.stop()
+            withExtendedLifetime((window, host)) {}
+        }
     }
 }
 

@@ -178,6 +178,53 @@ extension EndToEnd {
             withExtendedLifetime(window) {}
         }
 
+        @Test("shares again what was chosen for the same share if capture crashes, whatever others have chosen since")
+        func ownChoice() throws {
+            let home = try TemporaryFolder()
+            let window = try WaylandWindow(on: desktop, "0000ff")
+            let places = try [
+                ["--room", "one"], ["--room", "two"], ["--room", "one", "--listen", "\(freePort())"],
+            ]
+            let shares = try places.map { place in
+                let share = try RunningProgram(
+                    "screenrelay", ["share", "--ask"] + LinkSocket.hostOptions + place,
+                    prefix: desktop.prefix(["HOME": home.path]))
+                #expect(try LinkSnapshot(of: share.printedLink()).picture.width == Self.size.width)
+                return share
+            }
+            #expect(requests(restoring: false) == shares.count)
+            for (index, share) in shares.enumerated() {
+                let capture = try #require(share.captureProcessIDs.last)
+                kill(capture, SIGKILL)
+                try eventually("another session", holds: { requests(restoring: true) == index + 1 })
+                #expect(desktop.count(of: "choice \(index + 1)") == 1, "\(desktop.lines)")
+            }
+            #expect(requests(restoring: false) == shares.count)
+            withExtendedLifetime(window) {}
+        }
+
+        @Test("is asked with a question again for --ask if capture crashes before the user has answered")
+        func crashWhileAsked() throws {
+            let home = try TemporaryFolder()
+            let window = try WaylandWindow(on: desktop, "0000ff")
+            func share(_ options: [String] = []) throws -> RunningProgram {
+                try RunningProgram(
+                    "screenrelay", ["share"] + options + LinkSocket.hostOptions,
+                    prefix: desktop.prefix(["HOME": home.path]))
+            }
+            let first = try share()
+            #expect(try LinkSnapshot(of: first.printedLink()).picture.width == Self.size.width)
+            first.stop()
+            try desktop.tell("hold")
+            let second = try share(["--ask"])
+            try eventually("the dialog", holds: { desktop.count(of: "start") == 2 })
+            kill(try #require(second.captureProcessIDs.last), SIGKILL)
+            try eventually("another dialog", holds: { desktop.count(of: "start") == 3 })
+            #expect(requests(restoring: false) == 3 && requests(restoring: true) == 0)
+            second.stop()
+            withExtendedLifetime(window) {}
+        }
+
         @Test("is asked again if it refuses to share what it has shared before")
         func notRestored() throws {
             let home = try TemporaryFolder()
@@ -232,6 +279,22 @@ extension EndToEnd {
             try eventually("the question", holds: { desktop.count(of: "start") > started })
             #expect(asking.stop() == .exited(0))
             withExtendedLifetime(window) {}
+        }
+
+        @Test("that has no portal is an error that names what can be shared without one, for share, doctor and --list")
+        func withoutPortal() throws {
+            let desktop = try WaylandDesktop([.screen], size: Self.size)
+            var environment: [String: String] = [:]
+            for (name, value) in desktop.environment { environment[name] = value }
+            let ports = RunningProgram.anyPorts
+            for words in [["share"] + ports, ["doctor"] + ports, ["share", "--list"]] {
+                let run = try CommandLineRun(["screenrelay"] + words, display: ":47", environment: environment)
+                #expect(run.status == .exited(69))
+                let lines = (run.output + run.errorOutput).split(separator: "\n").filter {
+                    $0.contains("--source wayland: there is no desktop portal on the user bus")
+                }
+                #expect(lines.count == 1 && lines.first?.contains("--source x11 shares only") == true, "\(run)")
+            }
         }
 
         @Test("is checked by doctor, and its sources are listed, without a question")

@@ -72,7 +72,6 @@ public final class CaptureSupervisor: Sendable {
                 do {
                     var launch = launch
                     launch.arguments += firstArguments + (isMissing ? program.quietArguments : [])
-                    firstArguments = []
                     capture = try SupervisedCapture(
                         launch, name: program.name, linkDescriptor: Self.linkDescriptor, isNews: !isMissing,
                         confinement: confinement, group: group, link: link, wake: wake, log: log)
@@ -100,6 +99,8 @@ public final class CaptureSupervisor: Sendable {
                     return
                 }
                 mayPass = true
+                // Until then, the user may not have answered.
+                if capture.hasArrived { firstArguments = [] }
                 isMissing = !capture.hasArrived && status == .exited(Self.notThere)
                 if capture.hasArrived {
                     let wasGood = MonotonicTime.now() - began >= Self.goodRun

@@ -6,7 +6,7 @@ public struct SupervisedProgram: Sendable {
     public var path: String
     /// Its arguments, without `--link`, which the supervisor adds.
     public var arguments: [String]
-    /// More arguments for the first attempt only.
+    /// More arguments until it has become the track's source.
     let firstArguments: [String]
     /// More arguments for an attempt after one that found nothing to capture: they suppress another report of that.
     let quietArguments: [String]
@@ -18,7 +18,8 @@ public struct SupervisedProgram: Sendable {
     /// The longest pause between two attempts of one that doesn't become the track's source.
     let maxPause: Interval
 
-    /// A capture of pictures, without which there is nothing to share. `first` are more arguments for its first start.
+    /// A capture of pictures, without which there is nothing to share. `first` are more
+    /// arguments until it has become the track's source.
     public static func capture(
         _ path: String, _ arguments: [String], first: [String] = []
     ) -> SupervisedProgram {

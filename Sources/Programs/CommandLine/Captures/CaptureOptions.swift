@@ -7,6 +7,8 @@ public struct CaptureOptions: Sendable, Equatable {
     public var system: DisplaySystem
     /// Whether a Wayland desktop asks the user even if the user has chosen before.
     public var asks: Bool
+    /// The name under which the user's choice in a Wayland desktop's dialog is kept; nil for the address of the link.
+    public var choice: String?
     /// The X display, or nil for the display that the variable DISPLAY names.
     public var display: String?
     /// The part of the display that is captured. A Wayland desktop has the user choose a part of this kind.
@@ -47,6 +49,7 @@ public struct CaptureOptions: Sendable, Equatable {
         case .wayland: try Self.checkDesktop(parsed)
         }
         asks = parsed.has("ask")
+        choice = try parsed.value("choice", as: .text)
         display = try parsed.value("display", as: .text)
         target = try parsed.captureTarget()
         picks = parsed.has("pick")
@@ -71,6 +74,7 @@ public struct CaptureOptions: Sendable, Equatable {
         }
         words += ["--source", system.rawValue]
         if asks { words.append("--ask") }
+        if let choice { words += ["--choice", choice] }
         if let display { words += ["--display", display] }
         if picks { words.append("--pick") }
         switch target {

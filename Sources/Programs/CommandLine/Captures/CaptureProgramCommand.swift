@@ -23,6 +23,10 @@ extension Command {
                 help: "for 'screenrelay share': let the user choose as with --pick, print the choice and exit",
                 isHidden: true),
             Option(
+                long: "choice", value: .required("NAME"),
+                help: "keep the choice in a Wayland desktop's dialog under this name; 'screenrelay share' sets this",
+                isHidden: true),
+            Option(
                 long: "again",
                 help: "print nothing if the source is still missing; 'screenrelay share' sets this",
                 isHidden: true),

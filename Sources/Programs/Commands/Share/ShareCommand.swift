@@ -7,6 +7,7 @@ import Ingest
 import LinkTransport
 import MediaTypes
 import ScreenRelayKit
+import Signalling
 import Threading
 import TrackHub
 
@@ -62,9 +63,10 @@ enum ShareCommand {
         }
         let limits = capture.limits
         let shared = picked ?? capture.sharedName ?? display
-        // A capture that is restarted continues with the user's choice.
+        // A capture that is restarted continues with the user's choice, and not with that of another share.
         let first = capture.asks ? ["--ask"] : []
         capture.asks = false
+        if capture.system == .wayland { capture.choice = choice(of: configuration) }
         let arguments = capture.arguments + ["--log", verbosity.rawValue] + confinement.arguments
         for finding in OpenFiles.raiseLimit() { log.warning(finding.line) }
         guard let end = EndSignals() else {
@@ -159,6 +161,12 @@ enum ShareCommand {
         let desktop = plan.desktop.signs(of: host, end, desktopNews, log)
         defer { desktop.close() }
         return end.wait(with: desktop)
+    }
+
+    /// The name for the user's choice in a Wayland desktop's dialog. Like the room's token, the choice belongs to the
+    /// room at its addresses, at which there is no other share at the same time, unless they have port 0.
+    private static func choice(of configuration: HostConfiguration) -> String {
+        "\(configuration.room)@" + configuration.listen.map { "\($0)" }.joined(separator: "+")
     }
 
     /// How long to wait for the capture before printing the link anyway.
