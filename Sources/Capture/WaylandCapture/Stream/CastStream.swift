@@ -22,6 +22,8 @@ final class CastStream {
     /// Whether the last picture that has arrived may be an old one, and a newer one is worth asking for: because that
     /// was lost, or because none has arrived since the sender was to go on.
     var isPictureMissing = false
+    /// Whether pictures were lost before the last one, after which there has been no look yet.
+    var hasLost = false
     /// When to call ``lookForLost(_:)`` even if nothing arrives: soon after the last picture; nil after that call.
     var nextLook: MonotonicTime?
     /// The visible part of the last picture, in pixels of the upright one.
@@ -230,7 +232,7 @@ final class CastStream {
             if sentTimes.arrive(buffer, contents: Self.contents), isActive {
                 // What it would have changed isn't known.
                 damage.addAll()
-                isPictureMissing = true
+                (isPictureMissing, hasLost) = (true, true)
             }
             // Even if the picture isn't used: a compositor tells each shape of the pointer only once.
             if let content = buffer.pointee.buffer { followPointer(Self.metadata(SPA_META_Cursor, of: content)) }
