@@ -32,12 +32,30 @@ extension EndToEndBesideBrowser {
                 let run = try CommandLineRun(["screenrelay", "snapshot", link, "-o", folder.file("s.png")])
                 #expect(run.status == .exited(0))
             }
-            let before = try ProcessFigures(host.child.processID)
-            var most = before.resident
+            // What the host takes for good while it happens, such as the encoder of the low layer where the machine is
+            // too busy for the viewer, it takes once; what it keeps for snapshots would be there again each time.
+            var figures: String?
+            for _ in 0..<3 where figures == nil {
+                figures = try memory(of: host, while: { noise.draw() }, in: room, viewer)
+            }
+            let found = try #require(figures, "the host doesn't give memory back")
+            let last = try CommandLineRun(["screenrelay", "snapshot", link, "-o", folder.file("t.png")])
+            #expect(last.status == .exited(0))
+            print("\(Self.rounds * Self.connectionsInRound) unread snapshots: \(found)")
+        }
+
+        /// Has clients ask for snapshots that they don't read, while `change` changes the picture, and leave. Returns
+        /// the host's memory before, at most and after that; nil if too much of it doesn't come back.
+        private func memory(
+            of host: RunningProgram, while change: () -> Void, in room: RoomLink, _ viewer: ViewerPage
+        ) throws -> String? {
+            func resident() throws -> Int { try ProcessFigures(host.child.processID).resident }
+            let before = try resident()
+            var most = before
             var sockets: [RawSocket] = []
             for _ in 0..<Self.rounds {
                 // Each picture is different, as in a film.
-                noise.draw()
+                change()
                 for _ in 0..<Self.connectionsInRound {
                     let socket = try RawSocket.connected(to: room.port, .tcp)
                     var size: Int32 = 4096
@@ -49,24 +67,25 @@ extension EndToEndBesideBrowser {
                 }
                 // The last of them has an answer, whatever it says, so the others have theirs.
                 try eventually("an answer") { sockets.last?.isSilent == false }
-                most = max(most, try ProcessFigures(host.child.processID).resident)
+                most = max(most, try resident())
             }
-            #expect(most - before.resident <= Self.growth, "\(before.resident) KiB became \(most)")
+            #expect(most - before <= Self.growth, "\(before) KiB became \(most)")
             // Pictures go on.
             let decoded = try eventually("a count of pictures") { try viewer.statistic("framesDecoded") }
             try eventually("more pictures for the viewer") {
-                noise.draw()
+                change()
                 return try viewer.statistic("framesDecoded").map { $0 >= decoded + 5 } ?? false
             }
             sockets = []
-            try eventually("the memory to come back") {
-                try ProcessFigures(host.child.processID).resident - before.resident <= Self.growth / 4
+            do {
+                return try eventually("the memory to come back", within: .seconds(20)) {
+                    let after = try resident()
+                    return after - before <= Self.growth / 4
+                        ? "\(before) KiB before, \(most) at most, \(after) after" : nil
+                }
+            } catch is DeadlineMissed {
+                return nil
             }
-            let last = try CommandLineRun(["screenrelay", "snapshot", link, "-o", folder.file("t.png")])
-            #expect(last.status == .exited(0))
-            print(
-                "\(Self.rounds * Self.connectionsInRound) unread snapshots: \(before.resident) KiB before, \(most) at most, "
-                    + "\(try ProcessFigures(host.child.processID).resident) after")
         }
     }
 }
