@@ -1,5 +1,6 @@
 """A Wayland desktop for tests and benchmarks, without a GPU, a display or a person: a session bus, PipeWire, WirePlumber, mutter with
-a virtual monitor, the real desktop portal, and, in this process, a backend of the portal that shares the monitor.
+a virtual monitor, the real desktop portal, and, in this process, a backend of the portal that shares the monitor. If only windows are
+asked for, it shares the one with the keyboard.
 
 usage: wayland_desktop.py FOLDER WIDTHxHEIGHT PART...
 
@@ -145,12 +146,11 @@ class Backend(Keys):
         options = session.options
         kind = next(bit for bit in (1, 2, 4) if int(options.get("types", 1)) & bit)
         properties = {"source_type": dbus.UInt32(kind), "mapping_id": "test"}
-        # A new monitor has neither before the reader has chosen a format.
+        # A new monitor has none before the reader has chosen a format. That of a window is its monitor's, as in GNOME.
         if kind != 4:
-            properties |= {
-                "position": dbus.Struct((dbus.Int32(0), dbus.Int32(0)), signature="ii"),
-                "size": dbus.Struct(self.size, signature="ii"),
-            }
+            properties["size"] = dbus.Struct(self.size, signature="ii")
+        if kind == 1:
+            properties["position"] = dbus.Struct((dbus.Int32(0), dbus.Int32(0)), signature="ii")
 
         def added(node):
             one = dbus.Struct((dbus.UInt32(node), dbus.Dictionary(properties, signature="sv")), signature="ua{sv}")
@@ -172,7 +172,14 @@ class Backend(Keys):
         self.bus.add_signal_receiver(session.close, "Closed", f"{MUTTER}.Session", path=path)
         # Mutter counts from 0: hidden, embedded, metadata.
         mode = {"cursor-mode": dbus.UInt32({1: 0, 2: 1, 4: 2}[int(options.get("cursor_mode", 1))])}
-        stream = session.cast.RecordVirtual(mode) if kind == 4 else session.cast.RecordMonitor("", mode)
+        match kind:
+            case 1:
+                stream = session.cast.RecordMonitor("", mode)
+            case 2:
+                # Only GNOME Shell tells the windows' identifiers. Without one, it is the window with the keyboard.
+                stream = session.cast.RecordWindow(mode)
+            case _:
+                stream = session.cast.RecordVirtual(mode)
         self.bus.add_signal_receiver(added, "PipeWireStreamAdded", f"{MUTTER}.Stream", path=stream)
         session.cast.Start()
 

@@ -1,11 +1,14 @@
-"""A Wayland client without libraries: one window over all of the screen, in one colour, or with a scene in motion.
+"""A Wayland client without libraries: one window in one colour, over all of the screen or in a size of its own, or
+with a scene in motion.
 
-usage: wayland_window.py RRGGBB
+usage: wayland_window.py RRGGBB [WIDTHxHEIGHT]
        wayland_window.py PROGRAM SCENE RATE
 
-Reads colours from standard input, one a line, and paints them. Prints `painted RRGGBB` once the compositor has taken
-the picture. Or shows the pictures that PROGRAM, `screenrelay-scene`, paints of SCENE, at most RATE per second, and
-prints `ready` once the compositor has taken the first. Ends at the end of its input.
+Reads colours from standard input, one a line, and paints them. A colour may be followed by a new size, if the window
+has one of its own. Prints `painted RRGGBB` once the compositor has taken the picture. With a size of its own, prints
+`active` after the first of these lines, once the window has the keyboard. Or shows the pictures that PROGRAM,
+`screenrelay-scene`, paints of SCENE, at most RATE per second, and prints `ready` once the compositor has taken the
+first. Ends at the end of its input.
 """
 
 import mmap
@@ -20,14 +23,18 @@ import time
 DISPLAY, REGISTRY, SYNC = 1, 2, 3
 # The pictures of a scene: more than any test looks at.
 TICKS = 15000
+# Of enum state of xdg_toplevel: the window has the keyboard.
+ACTIVATED = 4
 
 
 class Window:
-    def __init__(self):
+    def __init__(self, size=None):
+        """In this size, or over all of the screen."""
         path = os.path.join(os.environ["XDG_RUNTIME_DIR"], os.environ["WAYLAND_DISPLAY"])
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.socket.connect(path)
-        self.received, self.last, self.names, self.size, self.waiting = b"", REGISTRY, {}, (0, 0), set()
+        self.received, self.last, self.names, self.waiting = b"", REGISTRY, {}, set()
+        self.size, self.has_own_size, self.is_configured, self.is_active = size or (0, 0), bool(size), False, False
         self.handlers = {(DISPLAY, 0): self.failed, (REGISTRY, 0): self.found}
         # Registry, and an answer after its names.
         self.send(DISPLAY, 1, struct.pack("=I", REGISTRY))
@@ -41,12 +48,16 @@ class Window:
         self.send(self.base, 2, struct.pack("=II", self.role, self.surface))
         self.send(self.role, 1, struct.pack("=I", self.window))
         self.handlers[self.window, 0] = self.configured
-        self.handlers[self.role, 0] = lambda data: self.send(self.role, 4, data)
-        # Over all of the screen.
-        self.send(self.window, 11, struct.pack("=I", 0))
+        self.handlers[self.role, 0] = self.acknowledge
+        if not self.has_own_size:
+            # Over all of the screen.
+            self.send(self.window, 11, struct.pack("=I", 0))
         self.send(self.surface, 6)
-        while self.size == (0, 0):
+        while self.size == (0, 0) or not self.is_configured:
             self.read()
+        self.make_buffer()
+
+    def make_buffer(self):
         width, height = self.size
         memory = os.memfd_create("pixels")
         os.ftruncate(memory, width * height * 4)
@@ -105,9 +116,23 @@ class Window:
         self.names[data[8:8 + length - 1].decode()] = name
 
     def configured(self, data):
-        self.size = struct.unpack_from("=ii", data)
+        width, height, count = struct.unpack_from("=iiI", data)
+        if not self.has_own_size:
+            self.size = width, height
+        self.is_active = ACTIVATED in struct.unpack_from(f"={count // 4}I", data, 12)
 
-    def paint(self, colour):
+    def acknowledge(self, data):
+        self.send(self.role, 4, data)
+        self.is_configured = True
+
+    def wait_until_active(self):
+        while not self.is_active:
+            self.read()
+
+    def paint(self, colour, size=None):
+        if size:
+            self.size = size
+            self.make_buffer()
         red, green, blue = bytes.fromhex(colour)
         self.pixels[:] = bytes((blue, green, red, 255)) * (len(self.pixels) // 4)
         self.commit([(0, 0, *self.size)])
@@ -130,6 +155,11 @@ class Window:
         for rectangle in changed:
             self.send(self.surface, 2, struct.pack("=iiii", *rectangle))
         self.send(self.surface, 6)
+
+
+def size_of(words):
+    width, height = words.split("x")
+    return int(width), int(height)
 
 
 def text(words):
@@ -159,9 +189,12 @@ def show_scene(program, scene, rate):
                     return
 
 
-def show_colours(colour):
-    window = Window()
+def show_colours(colour, *size):
+    window = Window(*map(size_of, size))
     window.paint(colour)
+    if size:
+        window.wait_until_active()
+        print("active", flush=True)
     pending = b""
     while True:
         readable, _, _ = select.select([0, window.socket], [], [])
@@ -173,8 +206,9 @@ def show_colours(colour):
                 return
             *lines, pending = (pending + received).split(b"\n")
             for line in lines:
-                window.paint(line.decode())
+                colour, *size = line.decode().split()
+                window.paint(colour, *map(size_of, size))
 
 
 if __name__ == "__main__":
-    (show_colours if len(sys.argv) == 2 else show_scene)(*sys.argv[1:])
+    (show_scene if len(sys.argv) == 4 else show_colours)(*sys.argv[1:])

@@ -75,6 +75,11 @@ extension EndToEnd {
         @Test("PipeWire with all that depends on it, although the compositor closes the session")
         func pipeWire() throws { try lose(["pipewire", "wireplumber", "screen"], because: "PipeWire has ended: ") }
 
+        @Test("PipeWire and its session manager, to which the compositor connects again for each cast")
+        func pipeWireWithoutCompositor() throws {
+            try lose(["pipewire", "wireplumber"], because: "PipeWire has ended: ")
+        }
+
         @Test("the loss of PipeWire alone isn't taken for the user's wish")
         func pipeWireAlone() throws {
             let window = try WaylandWindow(on: desktop, "0000ff")

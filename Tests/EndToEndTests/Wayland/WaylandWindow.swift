@@ -1,8 +1,10 @@
+import MediaTypes
 import Processes
 import TestSupport
 import Testing
 
-/// A window over all of a Wayland desktop (`Clients/wayland_window.py`). It ends when this object is released.
+/// A window of a Wayland desktop, over all of it unless it has a size of its own (`Clients/wayland_window.py`). It ends
+/// when this object is released.
 final class WaylandWindow {
     private let child: ChildProcess
 
@@ -10,6 +12,12 @@ final class WaylandWindow {
     convenience init(on desktop: WaylandDesktop, _ color: String) throws {
         try self.init(on: desktop, arguments: [color])
         try waitUntilPainted(color)
+    }
+
+    /// Opens it in the colour `RRGGBB` and in a size of its own, and waits until it has the keyboard.
+    convenience init(on desktop: WaylandDesktop, _ color: String, size: PictureSize) throws {
+        try self.init(on: desktop, arguments: [color, "\(size)"])
+        try wait(for: "active\n", "the keyboard for the window in \(color)")
     }
 
     /// Shows the scene of patches in motion, and waits until the compositor has taken the first picture.
@@ -32,9 +40,14 @@ final class WaylandWindow {
 
     deinit { child.stop() }
 
-    /// Paints it in another colour, and waits until the compositor has taken the picture.
-    func paint(_ color: String) throws {
-        try child.write(Array("\(color)\n".utf8))
+    /// Closes it.
+    func close() { child.stop() }
+
+    /// Paints it in another colour, and waits until the compositor has taken the picture. A window with a size of its
+    /// own may get another one.
+    func paint(_ color: String, size: PictureSize? = nil) throws {
+        let line = size.map { "\(color) \($0)" } ?? color
+        try child.write(Array("\(line)\n".utf8))
         try waitUntilPainted(color)
     }
 
