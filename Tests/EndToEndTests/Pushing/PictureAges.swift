@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// How old pictures are when an edge's playlist of HLS first names their segment, in seconds: the difference between
-/// the scene's counter on the screen at that moment and in the picture. So an age begins with the drawing on the screen.
+/// the scene's counter on the screen at that moment and in the picture. So an age begins when the screen is drawn.
 struct PictureAges {
     /// The scene's pictures per second.
     static let rate = 30
