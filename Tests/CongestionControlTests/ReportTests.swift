@@ -13,8 +13,9 @@ private struct ReportedPath {
     private var sent = 0
     private var covered = 0
 
-    init(initial: BitRate) {
-        controller = CongestionController(limits: .init(initial: initial), probes: false, at: .zero)
+    init(initial: BitRate, roundTrip: Interval? = nil) {
+        controller = CongestionController(
+            limits: .init(initial: initial), probes: false, roundTripTime: roundTrip, at: .zero)
     }
 
     func time(_ milliseconds: Int64) -> MonotonicTime {
@@ -159,6 +160,42 @@ struct ReportTests {
         let before = path.estimate
         path.run(4, rate: megabits(2), roundTrip: nil, covers: 0.5)
         #expect(path.estimate.bitsPerSecond < before.bitsPerSecond * 6 / 10)
+    }
+
+    @Test("the round trip before the first report shows a queue that is full by then", arguments: [true, false])
+    func fullFromTheStart(isKnown: Bool) {
+        var path = ReportedPath(initial: megabits(20), roundTrip: isKnown ? .milliseconds(30) : nil)
+        path.run(4, rate: megabits(0.6), loss: 85, roundTrip: .milliseconds(200))
+        #expect((path.estimate < megabits(0.45)) == isKnown)
+    }
+
+    @Test("the round trip before the first report proves no queue later, nor with little loss")
+    func otherPathThanTheHandshakes() {
+        var path = ReportedPath(initial: megabits(20), roundTrip: .milliseconds(30))
+        path.run(25, rate: megabits(2), roundTrip: .milliseconds(180))
+        path.run(2, rate: megabits(2), loss: 85, roundTrip: .milliseconds(180))
+        path.run(4, rate: megabits(2), roundTrip: .milliseconds(180))
+        #expect(path.estimate > megabits(10))
+        path = ReportedPath(initial: megabits(0.8), roundTrip: .milliseconds(30))
+        for _ in 0..<20 {
+            path.run(1, rate: megabits(0.6), loss: 13, roundTrip: .milliseconds(500))
+            #expect(path.estimate >= megabits(0.8))
+        }
+    }
+
+    @Test("after a queue, only more packets that arrive show within a minute that the link carries far more")
+    func limit() {
+        var path = ReportedPath(initial: megabits(0.4))
+        path.run(2, rate: megabits(0.4))
+        path.run(2, rate: megabits(0.4), roundTrip: .milliseconds(240))
+        let full = path
+        path.run(50, rate: megabits(0.36))
+        #expect(path.estimate <= megabits(0.55))
+        path.run(30, rate: megabits(0.36))
+        #expect(path.estimate > megabits(0.55))
+        path = full
+        for _ in 0..<10 { path.run(1, rate: path.estimate) }
+        #expect(path.estimate > megabits(1))
     }
 
     @Test("packets that were sent while a report waited to be read show no queue, and no fault of the report")

@@ -25,7 +25,7 @@ public struct CongestionController: Sendable {
     private var delayBased: AIMDRateControl
     private var losses = LossBasedEstimator()
     private var probes: ProbeController
-    private var reported = ReportedRate()
+    private var reported: ReportedRate
     private var hasTransportFeedback = false
     private var rembLimit = BitRate.unlimited
     /// The most that the path has been seen to carry.
@@ -36,15 +36,20 @@ public struct CongestionController: Sendable {
 
     /// Creates the controller of a path about which nothing is known.
     ///
-    /// - Parameter probes: whether the path may be probed: the peer has promised transport-wide feedback, without which
-    ///   a probe has no result.
-    public init(limits: Limits = Limits(), probes canProbe: Bool = true, at now: MonotonicTime) {
+    /// - Parameters:
+    ///   - probes: whether the path may be probed: the peer has promised transport-wide feedback, without which a probe
+    ///     has no result.
+    ///   - roundTripTime: the round trip before anything filled the path, if it is known.
+    public init(
+        limits: Limits = Limits(), probes canProbe: Bool = true, roundTripTime: Interval? = nil, at now: MonotonicTime
+    ) {
         self.canProbe = canProbe
         let lowest = max(limits.lowest, BitRate(bitsPerSecond: 1))
         bounds = lowest...max(limits.highest, lowest)
         delayBased = AIMDRateControl(rate: limits.initial, bounds: bounds)
         probes = ProbeController(at: now)
         sent = SentTraffic(at: now)
+        reported = ReportedRate(emptyRoundTrip: roundTripTime)
     }
 
     /// A path is expected to carry this many times the rate that it has carried, as long as it has shown no limit. The

@@ -59,25 +59,38 @@ struct ReportedRate {
     private static let little = BitRate(bitsPerSecond: 300_000)
     /// Less loss than this is none: a path that loses so little of a source that sends little carries all of it.
     private static let noLoss = 0.01
+    /// So much loss, in 256ths of so many packets, may be that of a queue which was full before the first report. With
+    /// less, a peer that always reports a wrong delay isn't taken for one with a queue.
+    private static let earlyLoss = (fraction: UInt8(64), packets: 20)
+    /// From the first report on, the round trip before it is worth so much time.
+    private static let earlyTime = Interval.seconds(20)
     /// If less than this share arrives, the queue is ours.
     private static let fullShare = 0.85
     /// A queue drains if no more than this share of it is left, or more than this share of the sent packets arrives.
     private static let drained = (queue: 0.8, share: 0.97)
-    /// How near to the link's measured rate the increase is slow, and from where on the measurement is out of date.
-    private static let capacityShares = (near: 0.9, over: 1.2)
+    /// Between these shares of the link's measured rate, the increase is slow.
+    private static let nearCapacity = 0.9...1.2
     /// The increase in a second for each root of the rate, in bits per second, and at most as a share of the rate.
     private static let increasePerRoot = (near: 50.0, far: 250.0)
     private static let maxIncrease = 1.0 / 3
+    /// For so long after the link's rate was measured, the rate rises to at most this multiple of it, or this multiple
+    /// of the rate that arrives. The low layer sends a little less than the rate, but far less than the source needs.
+    private static let limitTime = Interval.seconds(60)
+    private static let limitShares = (measured: 1.25, arriving: 1.5)
     private static let maxElapsed = Interval.seconds(1)
 
     private var minRoundTrip = WindowedMinimum(span: .seconds(10))
+    /// The round trip before our packets filled the path, if it is known, until it is used. The first reports may all
+    /// come through a full queue, and then only this shows how long that is.
+    private var emptyRoundTrip: Interval?
+    private var firstReportAt: MonotonicTime?
     private var streams: [SSRC: Stream] = [:]
     private var window: ReportWindow?
     private var losses = LossBasedEstimator()
     /// The rate before a trial.
     private var triedRate = BitRate.zero
-    /// The link's rate when its queue was last long, until more has been sent.
-    private var capacity: BitRate?
+    /// The link's rate when it was last full, and when that was.
+    private var capacity: (rate: BitRate, measuredAt: MonotonicTime)?
     /// The queue at the last decision, if it was a reason to lower the rate.
     private var lastQueue: Interval?
     /// The queue at the last decision, whatever the decision was.
@@ -89,6 +102,9 @@ struct ReportedRate {
     private var faults = ReportFaults()
     /// The fault of the peer's reports; nil if none is known.
     private(set) var fault: String?
+
+    /// - Parameter emptyRoundTrip: the round trip before anything was sent, if it is known.
+    init(emptyRoundTrip: Interval? = nil) { self.emptyRoundTrip = emptyRoundTrip }
 
     /// Whether our queue on the path drains.
     var isDraining: Bool { lastQueue != nil }
@@ -118,22 +134,35 @@ struct ReportedRate {
             Stream(
                 highest: report.highestSequenceNumber, last: lastSent, senderReport: report.lastSenderReport),
             forKey: report.ssrc)
+        // A stream's first report covers an unknown time.
+        let covered = before.map { Int(Int32(bitPattern: report.highestSequenceNumber &- $0.highest)) } ?? 0
+        useEmptyRoundTrip(report.fractionLost, covered, hasRoundTrip: roundTripTime != nil, at: now)
         let isNew = before?.senderReport != report.lastSenderReport
         let isMeasured = measureQueue(isNew ? roundTripTime : nil, age, at: now)
         var window = window ?? ReportWindow(start: now, byteCount: byteCount)
-        // A stream's first report covers an unknown time.
-        if let before {
-            let covered = Int(Int32(bitPattern: report.highestSequenceNumber &- before.highest))
-            if (0..<65_536).contains(covered) {
-                window.sent += Double(max(before.last.distance(to: lastSent), 0))
-                window.covered += Double(covered)
-                window.lost += Double(covered) * Double(report.fractionLost) / 256
-                window.outstanding = streams.values.reduce(0) { max($0, $1.outstanding) }
-                window.hasQueue = window.hasQueue || isMeasured
-            }
+        if let before, (0..<65_536).contains(covered) {
+            window.sent += Double(max(before.last.distance(to: lastSent), 0))
+            window.covered += Double(covered)
+            window.lost += Double(covered) * Double(report.fractionLost) / 256
+            window.outstanding = streams.values.reduce(0) { max($0, $1.outstanding) }
+            window.hasQueue = window.hasQueue || isMeasured
         }
         self.window = window
         return true
+    }
+
+    /// Has the round trip before the first report count as the least one, if the report tells of so much loss that the
+    /// queue may have been full since.
+    private mutating func useEmptyRoundTrip(
+        _ fractionLost: UInt8, _ covered: Int, hasRoundTrip: Bool, at now: MonotonicTime
+    ) {
+        guard let roundTrip = emptyRoundTrip else { return }
+        let firstReportAt = firstReportAt ?? now
+        self.firstReportAt = firstReportAt
+        guard now - firstReportAt <= Self.earlyTime else { return emptyRoundTrip = nil }
+        guard hasRoundTrip, fractionLost > Self.earlyLoss.fraction, covered >= Self.earlyLoss.packets else { return }
+        minRoundTrip.add(roundTrip, at: now.nanoseconds)
+        emptyRoundTrip = nil
     }
 
     /// Returns whether the queue is known again.
@@ -187,7 +216,7 @@ struct ReportedRate {
         }
         // Only between two reports that both found a queue was the link busy all the time.
         let isMeasured = lastQueue != nil || !sending.isApplicationLimited
-        if isMeasured { capacity = sent * share }
+        if isMeasured { capacity = (sent * share, now) }
         let lowest = isMeasured ? .zero : min(sent, sending.rate * 0.5)
         return min(sending.rate, max(sent * (share * Self.beta), lowest))
     }
@@ -203,18 +232,21 @@ struct ReportedRate {
         case .keep:
             guard mayRise, !losses.isTrying, !sending.isApplicationLimited, queue < Self.shortQueue else { break }
             let elapsed = min(now - start, Self.maxElapsed)
-            if let capacity, sending.rate > capacity * Self.capacityShares.over { self.capacity = nil }
-            let isNear = capacity.map { sending.rate > $0 * Self.capacityShares.near } ?? false
+            let isNear = capacity.map { Self.nearCapacity.contains(sending.rate / $0.rate) } ?? false
             // The step grows only with the root of the rate, so that flows that share a link converge.
             let root = Double(sending.rate.bitsPerSecond).squareRoot()
             let perRoot = isNear ? Self.increasePerRoot.near : Self.increasePerRoot.far
-            return sending.rate
-                + min(BitRate(rounding: perRoot * root), sending.rate * Self.maxIncrease) * elapsed.seconds
+            let step = min(BitRate(rounding: perRoot * root), sending.rate * Self.maxIncrease) * elapsed.seconds
+            // A source that sends less than the rate doesn't show that a link which was full lately carries more.
+            guard let capacity, now - capacity.measuredAt < Self.limitTime else { return sending.rate + step }
+            let most = max(
+                capacity.rate * Self.limitShares.measured, acknowledgedBitRate * Self.limitShares.arriving)
+            return min(sending.rate + step, max(sending.rate, most))
         case .lower(let rate):
             if losses.isTrying { triedRate = sending.rate }
             return min(rate, sending.rate)
         case .restore: return max(triedRate, sending.rate)
-        case .carries(let rate): capacity = rate
+        case .carries(let rate): capacity = (rate, now)
         }
         return sending.rate
     }

@@ -209,6 +209,28 @@ struct PathEstimateTests {
         }
     }
 
+    @Test("the handshake's round trip shows a queue that the first packets have filled", arguments: [true, false])
+    func fullFromTheStart(isKnown: Bool) {
+        var path = PathControl(
+            hasTransportFeedback: false, roundTripTime: isKnown ? .milliseconds(30) : nil, now: .zero)
+        var number: UInt16 = 0
+        for second in Int64(0)..<4 {
+            // 600 kbit/s, of which the path carries two thirds.
+            for packet in Int64(0)..<75 {
+                number += 1
+                path.sent(byteCount: 956, isPaced: true, now: .zero + .milliseconds(second * 1000 + packet * 13))
+            }
+            let now = MonotonicTime.zero + .seconds(second + 1)
+            let report = ReceptionReport(
+                ssrc: SSRC(1), fractionLost: 85, highestSequenceNumber: UInt32(number),
+                lastSenderReport: UInt32(second) + 1)
+            path.take(
+                report, lastSent: SequenceNumber(number), roundTripTime: .milliseconds(200), arrival: now, now: now)
+            path.makePlan(waiting: 0, now: now)
+        }
+        #expect((path.targetBitRate < BitRate(bitsPerSecond: 450_000)) == isKnown)
+    }
+
     @Test("reports that come with every request are taken together")
     func frequentReports() throws {
         let rig = try Rig()

@@ -75,7 +75,7 @@ struct PathControl {
         let initial = hasTransportFeedback ? guess : Self.plenty
         controller = CongestionController(
             limits: CongestionController.Limits(initial: initial, highest: .highest),
-            probes: hasTransportFeedback, at: now)
+            probes: hasTransportFeedback, roundTripTime: roundTripTime, at: now)
         plan = controller.plan(waiting: 0, at: now)
         pacer.setRate(plan.pacingRate, now: now)
     }
