@@ -24,8 +24,13 @@ let settings: [SwiftSetting] =
 /// Pure cores: no Foundation, Glibc, C, clock or I/O, and every unsafe construct is spelled out.
 let pureSettings = settings + [.strictMemorySafety()]
 
+/// The folder of a target. The group TestTools isn't the product, so it stands beside Sources.
+func folder(_ group: String, _ name: String) -> String {
+    group == "TestTools" ? "TestTools/\(name)" : "Sources/\(group)/\(name)"
+}
+
 func pure(_ group: String, _ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, path: "Sources/\(group)/\(name)", swiftSettings: pureSettings)
+    .target(name: name, dependencies: dependencies, path: folder(group, name), swiftSettings: pureSettings)
 }
 
 func shell(
@@ -33,13 +38,13 @@ func shell(
     plugins: [Target.PluginUsage]? = nil
 ) -> Target {
     .target(
-        name: name, dependencies: dependencies, path: "Sources/\(group)/\(name)", exclude: exclude,
+        name: name, dependencies: dependencies, path: folder(group, name), exclude: exclude,
         swiftSettings: settings, plugins: plugins)
 }
 
 func program(_ group: String, _ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(
-        name: name, dependencies: dependencies, path: "Sources/\(group)/\(name)", swiftSettings: settings)
+        name: name, dependencies: dependencies, path: folder(group, name), swiftSettings: settings)
 }
 
 func system(_ name: String, pkgConfig: String? = nil, apt: [String]) -> Target {

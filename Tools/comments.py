@@ -1,4 +1,4 @@
-"""Checks the doc comments of Sources, and the words of comments and documents.
+"""Checks the doc comments of Sources and TestTools, and the words of comments and documents.
 
 - A public declaration and a public protocol's requirement have a doc comment. None is needed for a member that its
   protocol documents, for `init() {}`, for an initialiser whose parameters are documented properties, and for cases.
@@ -136,7 +136,7 @@ def retired(sources, words):
 
 
 def main():
-    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md", "Sources/*.swift"]
+    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md", "Sources/*.swift", "TestTools/*.swift"]
     names = subprocess.run(listed, capture_output=True, text=True, check=True).stdout.split()
     texts = {name: pathlib.Path(name).read_text() for name in names if pathlib.Path(name).exists()}
     words = pathlib.Path(__file__).with_name("retired.txt").read_text()

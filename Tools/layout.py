@@ -1,9 +1,9 @@
 """Checks the dependency rules of the layout; reads `swift package dump-package` on standard input.
 
 A target depends only on groups above its own (or on its own group, where the design says so), pure cores import nothing
-but each other and the standard library, nothing in Sources imports what has the data of ICU, the programs that capture
+but each other and the standard library, nothing in Sources or TestTools imports what has the data of ICU, the programs that capture
 reach neither Foundation nor GLib, and that of sound nothing of the pictures' libraries. A client of rooms reaches
-nothing of a host. A folder of Sources and Tests holds at most 20 files.
+nothing of a host. A folder of Sources, TestTools and Tests holds at most 20 files.
 """
 
 import collections
@@ -55,6 +55,8 @@ for target in package["targets"]:
 
 def group(name):
     path = targets[name][0]
+    if path.startswith("TestTools/"):
+        return "TestTools"
     return path.split("/")[1] if path.startswith("Sources/") else None
 
 
@@ -92,7 +94,7 @@ for name, (path, dependencies, kind) in targets.items():
     here = group(name)
     if here is None:
         continue
-    if path != f"Sources/{here}/{name}":
+    if path not in {f"Sources/{here}/{name}", f"TestTools/{name}"}:
         problems.append(f"{name}: its folder is {path}, not its group / its name")
     if here not in GROUPS:
         problems.append(f"{name}: no such group as {here}")
@@ -126,7 +128,7 @@ for name in targets:
             problems.append(f"the client {name} reaches {reached}, which belongs to a host")
 
 # SwiftPM takes sub-folders without being told of them.
-listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "Sources", "Tests"], capture_output=True, text=True, check=True)
+listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "Sources", "TestTools", "Tests"], capture_output=True, text=True, check=True)
 files = {pathlib.Path(name) for name in listed.stdout.split("\0") if name}
 folders = collections.Counter(file.parent for file in files if file.exists())
 for folder, count in sorted(folders.items()):
