@@ -177,10 +177,9 @@ struct PullTests {
     @Test("a server that says nothing is given up, and a stop ends it at once")
     func silent() throws {
         defer { host.stop() }
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        defer { close(listener) }
-        let port = try bindToLoopback(listener)
-        #expect(listen(listener, 8) == 0)
+        let listener = try TestSocket(listening: .tcp)
+        defer { listener.close() }
+        let port = listener.port
         var settings = quick
         settings.timeouts.connecting = .milliseconds(300)
         let lines = LoggedLines()

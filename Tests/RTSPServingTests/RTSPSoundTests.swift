@@ -240,8 +240,7 @@ struct RTSPSoundTests {
     func stalled() throws {
         defer { end() }
         let source = try source()
-        let client = try RTSPTestClient(port: server.address.port)
-        client.takeLittle()
+        let client = try RTSPTestClient(port: server.address.port, receiveBuffer: 64 << 10)
         _ = try play(client, ["trackID=3", "track1"])
         var time = try aLittleAgo()
         let large = pictures[0].padded(by: 250_000)

@@ -15,39 +15,21 @@ final class RTSPTestClient {
         var body: String
     }
 
-    private let descriptor: Int32
+    private let socket: TestSocket
     private var bytes: [UInt8] = []
     /// The interleaved packets that came between the answers.
     private(set) var packets: [(channel: UInt8, bytes: [UInt8])] = []
     /// Whether the server has closed the connection.
-    private(set) var isClosed = false
+    var isClosed: Bool { socket.isAtEnd }
 
-    init(port: UInt16) throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var address = loopbackAddress(port: port)
-        let result = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard result == 0 else { throw FileError(path: "127.0.0.1:\(port)", errno: errno) }
-    }
-
-    deinit {
-        close(descriptor)
-    }
-
-    /// Takes so little at a time that the server soon has to wait.
-    func takeLittle() {
-        var size: Int32 = 64 << 10
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+    /// Connects. `receiveBuffer`, in bytes, is so little that the server soon has to wait for a client that doesn't read.
+    init(port: UInt16, receiveBuffer: Int32? = nil) throws {
+        socket = try TestSocket(port: port, receiveBuffer: receiveBuffer)
     }
 
     func send(_ text: String) { send(Array(text.utf8)) }
 
-    func send(_ bytes: [UInt8]) {
-        _ = Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
-    }
+    func send(_ bytes: [UInt8]) { _ = try? socket.send(bytes) }
 
     /// Sends a request, and waits for its answer.
     func ask(_ line: String, _ number: Int, _ headers: String...) throws -> Answer {
@@ -67,10 +49,7 @@ final class RTSPTestClient {
 
     /// Reads what has come, and puts packets aside.
     func receive() throws {
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
-        if count > 0 { bytes += buffer[..<count] }
-        if count == 0 || count < 0 && errno != EAGAIN { isClosed = true }
+        bytes += socket.receive() ?? []
         takePackets()
     }
 

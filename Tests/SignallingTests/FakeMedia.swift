@@ -211,7 +211,7 @@ struct RunningServer: ~Copyable {
         _ method: String, _ path: String, host: String = "127.0.0.1", _ headers: [String: String] = [:],
         body: String? = nil
     ) throws -> RawResponse {
-        try RawClient(port: port).request(method, path, host: host, headers, body: body)
+        try TestSocket(port: port).request(method, path, host: host, headers, body: body)
     }
 }
 

@@ -11,18 +11,18 @@ final class WebSocketClient {
         case pong([UInt8])
     }
 
-    let raw: RawClient
+    let raw: TestSocket
     /// Whether `_people` is an event like others; it comes when the room finds the time, between any two others.
     var hearsPeople = false
 
     /// Opens a WebSocket at `path` and expects 101.
     init(port: UInt16, path: String = "/ws", _ headers: [String: String] = [:], takesLittle: Bool = false) throws {
-        raw = try RawClient(port: port, takesLittle: takesLittle)
+        raw = try TestSocket(port: port, receiveBuffer: takesLittle ? 4096 : nil)
         let answer = try raw.request("GET", path, headers.merging(Self.upgradeHeaders) { mine, _ in mine })
-        guard answer.status == 101 else { throw RawClient.Failure(what: "status \(answer.status)") }
+        guard answer.status == 101 else { throw TestSocket.Failure(what: "status \(answer.status)") }
         // RFC 6455 section 1.3 has this very key and answer.
         guard answer.headers["sec-websocket-accept"] == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=" else {
-            throw RawClient.Failure(what: "wrong handshake")
+            throw TestSocket.Failure(what: "wrong handshake")
         }
     }
 
@@ -84,7 +84,7 @@ final class WebSocketClient {
         case 0x88: return .close(payload.prefix(2).reduce(0) { $0 << 8 | UInt16($1) })
         case 0x89: return .ping
         case 0x8A: return .pong(payload)
-        default: throw RawClient.Failure(what: "frame \(head)")
+        default: throw TestSocket.Failure(what: "frame \(head)")
         }
     }
 
@@ -99,7 +99,7 @@ final class WebSocketClient {
         guard case .text(let text) = frame,
             let message = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any],
             message["eventName"] as? String == name, let data = message["data"] as? [String: Any]
-        else { throw RawClient.Failure(what: "\(frame) instead of \(name)") }
+        else { throw TestSocket.Failure(what: "\(frame) instead of \(name)") }
         return data
     }
 

@@ -37,41 +37,16 @@ final class DatagramSocket: ViewerSocket {
 
 /// A TCP connection to a port of 127.0.0.1, with each datagram behind its length.
 final class StreamSocket: ViewerSocket {
-    private let descriptor: Int32
+    private let socket: TestSocket
     private var received: [UInt8] = []
     private var unsent: [UInt8] = []
     /// Whether the server has closed the connection.
-    private(set) var isClosed = false
+    var isClosed: Bool { socket.isAtEnd }
 
     /// Connects. `from` is the client's port if it isn't 0, and 127.0.0.`host` its address; `buffer` is the room for
     /// what isn't read, in bytes.
     init(to port: UInt16, from own: UInt16 = 0, at host: UInt8 = 1, buffer: Int32? = nil) throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        if var room = buffer {
-            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &room, socklen_t(MemoryLayout<Int32>.size))
-        }
-        if own != 0 || host != 1 {
-            guard Self.call(bind, descriptor, own, at: host) else { throw FileError(path: "port \(own)", errno: errno) }
-        }
-        guard Self.call(connect, descriptor, port) else { throw FileError(path: "port \(port)", errno: errno) }
-        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
-    }
-
-    deinit {
-        close(descriptor)
-    }
-
-    private static func call(
-        _ function: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int32, _ descriptor: Int32, _ port: UInt16,
-        at host: UInt8 = 1
-    ) -> Bool {
-        var address = loopbackAddress(port: port)
-        address.sin_addr.s_addr = (127 << 24 | UInt32(host)).bigEndian
-        return withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                function(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-            }
-        }
+        socket = try TestSocket(port: port, receiveBuffer: buffer, from: own, at: host)
     }
 
     func send(_ datagram: [UInt8]) {
@@ -81,7 +56,9 @@ final class StreamSocket: ViewerSocket {
     /// Sends these bytes, as far as there is room; the rest with the next ones.
     func write(_ bytes: [UInt8]) {
         unsent += bytes
-        let count = unsent.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+        let count = unsent.withUnsafeBytes {
+            Glibc.send(socket.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+        }
         if count > 0 { unsent.removeFirst(count) }
     }
 
@@ -95,17 +72,10 @@ final class StreamSocket: ViewerSocket {
     }
 
     /// Takes what has come, and notes whether the server has closed the connection.
-    func read() {
-        var buffer = [UInt8](repeating: 0, count: 65536)
-        while !isClosed {
-            let count = recv(descriptor, &buffer, buffer.count, 0)
-            if count < 0, errno == EAGAIN { return }
-            if count <= 0 { isClosed = true } else { received += buffer.prefix(count) }
-        }
-    }
+    func read() { received += socket.receive() ?? [] }
 
     /// Closes the connection, as far as the server sees.
     func end() {
-        shutdown(descriptor, Int32(SHUT_RDWR))
+        socket.end()
     }
 }

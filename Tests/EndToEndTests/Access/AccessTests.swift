@@ -23,7 +23,7 @@ extension EndToEndBesideBrowser {
         /// Returns the status of the answer to a player's request that uses what is in `link`, and `password`.
         private func status(_ link: String, password: String? = nil) throws -> Int? {
             let room = try #require(RoomLink(link))
-            let socket = try RawSocket.connected(to: room.port, .tcp)
+            let socket = try TestSocket(port: room.port)
             let allowed = CharacterSet.alphanumerics.intersection(CharacterSet(charactersIn: "\0"..."~"))
             let header = password?.addingPercentEncoding(withAllowedCharacters: allowed).map {
                 "X-Room-Password: \($0)\r\n"

@@ -16,7 +16,7 @@ extension EndToEnd {
         /// The Link headers of the answer to a player that has the token of `host`.
         private func links(_ host: RunningProgram) throws -> [String] {
             let room = try #require(RoomLink(try host.printedLink()))
-            let socket = try RawSocket.connected(to: room.port, .tcp)
+            let socket = try TestSocket(port: room.port)
             try socket.send(
                 "OPTIONS /whep/\(room.room) HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
                     + "Authorization: Bearer \(room.token)\r\n\r\n")

@@ -63,7 +63,7 @@ extension EndToEnd {
             let host = try host(["--token-file", token, "--password-file", password])
             let port = try #require(RoomLink(try host.printedLink())).port
             func status(_ credentials: String) throws -> Int? {
-                let socket = try RawSocket.connected(to: port, .tcp)
+                let socket = try TestSocket(port: port)
                 try socket.send(
                     "GET /whep/screen HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
                         + "Authorization: Bearer \(credentials)\r\n\r\n")

@@ -41,7 +41,7 @@ final class LinkedCapture {
     var onPicture: ((LinkedCapture) throws -> Void)?
 
     private let folder: TemporaryFolder
-    private let socket: UnixSocket
+    private let socket: TestSocket
     private let encoder = MessageEncoder(epoch: 0)
     private var decoder = MessageDecoder()
     private var assembler = FrameAssembler()
@@ -63,16 +63,16 @@ final class LinkedCapture {
         folder = try TemporaryFolder()
         let path = folder.file("s.sock")
         let address: String
-        let accepted: () throws -> UnixSocket
+        let accepted: () throws -> TestSocket
         if isOverTCP {
             let listener = try LinkListener(at: .tcp(host: "127.0.0.1", port: 0))
             address = "\(listener.address)"
             accepted = {
                 let connection = try eventually("a connection") { try listener.accept() }
-                return UnixSocket(owning: fcntl(connection.descriptor, F_DUPFD_CLOEXEC, 3))
+                return TestSocket(owning: fcntl(connection.descriptor, F_DUPFD_CLOEXEC, 3))
             }
         } else {
-            let listener = try UnixSocket.listening(at: path)
+            let listener = try TestSocket(listeningAt: path)
             address = "unix:" + path
             accepted = { try listener.accepted() }
         }
@@ -97,7 +97,7 @@ final class LinkedCapture {
     func read() throws {
         let limit = now() + .milliseconds(100)
         while !isOver, now() < limit {
-            guard let bytes = try socket.receive() else {
+            guard let bytes = socket.receive() else {
                 isOver = true
                 return
             }

@@ -42,7 +42,7 @@ extension EndToEnd {
             defer { shared.stop() }
             let folder = try TemporaryFolder()
             let path = folder.file("wayland-0")
-            let compositor = try UnixSocket.listening(at: path)
+            let compositor = try TestSocket(listeningAt: path)
             let silent = "the Wayland compositor at WAYLAND_DISPLAY \(Self.silence)"
             let run = try CommandLineRun(["screenrelay", "view", shared.link], environment: ["WAYLAND_DISPLAY": path])
             #expect(run.status == .exited(69))

@@ -43,7 +43,7 @@ extension EndToEnd {
             let path = folder.file("s.sock")
             let host = try RunningProgram.host("unix:" + path, ["--record", folder.file("s.srr")])
             _ = try host.printedLink()
-            let source = try UnixSocket.connected(to: path)
+            let source = try TestSocket(path: path)
             let encoder = MessageEncoder(epoch: 9, stream: 1)
             let hello = Hello(role: .capture, name: "test", processID: 1, makesKeyFrames: true)
             try source.send(encoder.encode(.hello(hello)) + encoder.encode(.format(.opus)))
@@ -71,7 +71,7 @@ extension EndToEnd {
             }
             #expect(try status(of: host)["tracks"][0]["sound"].string == "none")
 
-            let source = try UnixSocket.connected(to: path)
+            let source = try TestSocket(path: path)
             let encoder = MessageEncoder(epoch: 9, stream: 1)
             let hello = Hello(role: .capture, name: "test", processID: 1, makesKeyFrames: true)
             try source.send(encoder.encode(.hello(hello)))
@@ -84,7 +84,7 @@ extension EndToEnd {
             try waitUntilTold(["live", "muted"])
             var decoder = MessageDecoder()
             try eventually("the source is told") { () throws -> Void? in
-                guard let bytes = try source.receive(), !bytes.isEmpty else { return nil }
+                guard let bytes = source.receive(), !bytes.isEmpty else { return nil }
                 decoder.push(bytes)
                 while let message = try decoder.next() { if message.body == .sharerPaused(true) { return () } }
                 return nil
@@ -100,8 +100,8 @@ extension EndToEnd {
 
             // The microphone alone: viewers are told nothing, because the desktop may be heard as before.
             #expect(try steer(host, "mute", "mic") == "microphone muted\n")
-            func isTold(_ socket: UnixSocket, _ decoder: inout MessageDecoder) throws -> Void? {
-                guard let bytes = try socket.receive(), !bytes.isEmpty else { return nil }
+            func isTold(_ socket: TestSocket, _ decoder: inout MessageDecoder) throws -> Void? {
+                guard let bytes = socket.receive(), !bytes.isEmpty else { return nil }
                 decoder.push(bytes)
                 while let message = try decoder.next() { if message.body == .microphoneMuted(true) { return () } }
                 return nil
@@ -111,7 +111,7 @@ extension EndToEnd {
             #expect(quiet["microphoneMuted"] == .bool(true) && quiet["muted"] == .bool(false))
             source.close()
             try waitUntilTold(["live", "muted", "live", "none"])
-            let later = try UnixSocket.connected(to: path)
+            let later = try TestSocket(path: path)
             try later.send(encoder.encode(.hello(hello)) + encoder.encode(.format(.opus)))
             var fresh = MessageDecoder()
             try eventually("a source that comes later is told") { try isTold(later, &fresh) }

@@ -23,14 +23,14 @@ extension EndToEnd {
         @Test("a port that is taken is named with its option, whichever of the two it is")
         func takenPorts() throws {
             for program in ["share", "host"] {
-                let tcp = try RawSocket.occupying(.tcp)
+                let tcp = try TestSocket(listening: .tcp)
                 let listen = "127.0.0.1:\(tcp.port)"
                 var run = try CommandLineRun(["screenrelay", program, "--listen", listen, "--udp-port", "0"])
                 #expect(run.status == .exited(69))
                 #expect(run.errorLine?.contains("--listen: can't listen on \(listen)") == true)
                 #expect(run.errorLine?.contains("choose another port") == true)
 
-                let udp = try RawSocket.occupying(.udp)
+                let udp = try TestSocket(listening: .udp)
                 run = try CommandLineRun([
                     "screenrelay", program, "--listen", "127.0.0.1:0", "--udp-port", "\(udp.port)",
                 ])

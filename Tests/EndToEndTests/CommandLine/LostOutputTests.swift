@@ -69,10 +69,10 @@ extension EndToEndBesideBrowser {
             let descriptor: Int32
 
             init(_ path: String) throws {
-                guard mkfifo(path, 0o600) == 0 else { throw SocketError(what: path, errno: errno) }
+                guard mkfifo(path, 0o600) == 0 else { throw FileError(path: path, errno: errno) }
                 descriptor = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
                 guard descriptor >= 0, fcntl(descriptor, Self.setPipeSize, 4096) >= 0 else {
-                    throw SocketError(what: path, errno: errno)
+                    throw FileError(path: path, errno: errno)
                 }
             }
 
@@ -164,7 +164,7 @@ extension EndToEndBesideBrowser {
             // Each participant comes and leaves, and is reported on both.
             let join = Array("{\"eventName\":\"__join\",\"data\":{\"room\":\"\(room.room),\(room.token)\"}}".utf8)
             try eventually("both to be full", within: .seconds(120)) {
-                let participant = try RawSocket.connected(to: room.port, .tcp)
+                let participant = try TestSocket(port: room.port)
                 try participant.send(
                     "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                         + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")

@@ -53,14 +53,14 @@ extension EndToEnd {
             defer { screen.close() }
             // This host lets the capture take pictures all the time.
             let folder = try TemporaryFolder()
-            let listener = try UnixSocket.listening(at: folder.file("s.sock"))
+            let listener = try TestSocket(listeningAt: folder.file("s.sock"))
             func start() throws -> RunningProgram {
                 try RunningProgram(
                     "screenrelay", ["capture", "--link", "unix:" + folder.file("s.sock"), "--display", screen.name])
             }
             let capture = try start()
             let host = try listener.accepted()
-            try eventually("a picture") { try host.receive()?.isEmpty == false ? () : nil }
+            try eventually("a picture") { host.receive()?.isEmpty == false ? () : nil }
             screen.freeze()
             try eventually("a capture that waits for its server") { try isStuck(capture) ? () : nil }
             try expectQuickEnd(of: capture.child, by: SIGTERM)

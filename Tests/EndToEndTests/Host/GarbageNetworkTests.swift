@@ -18,7 +18,7 @@ extension EndToEnd {
                 answer.lines.first { $0.hasPrefix("a=candidate:") && $0.contains(" 127.0.0.1 ") })
             let port = try #require(candidate.split(separator: " ").dropFirst(5).first.flatMap { UInt16($0) })
             let before = try desktop.expectCurrentPicture("before")
-            let socket = try RawSocket.connected(to: port, .udp)
+            let socket = try TestSocket(port: port, .udp)
             var random = SeededRandom(seed: 7983)
             for first in UInt8.min ... .max {
                 // Every possible first byte (RFC 7983 uses it to tell what a datagram is), at many lengths.
@@ -51,21 +51,21 @@ extension EndToEnd {
             var random = SeededRandom(seed: 9112)
 
             // These connections stay open, and must not keep anybody waiting.
-            let half = try RawSocket.connected(to: port, .tcp)
+            let half = try TestSocket(port: port)
             try half.send("GET / HTTP/1.1\r\nHost: 127.")
-            let slow = try RawSocket.connected(to: port, .tcp)
+            let slow = try TestSocket(port: port)
             try slow.send("POST /whep/screen HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 60000\r\n\r\nv=0")
             #expect(half.isSilent && slow.isSilent)
 
             for _ in 0..<10 {
-                let socket = try RawSocket.connected(to: port, .tcp)
+                let socket = try TestSocket(port: port)
                 let count = Int.random(in: 100...5000, using: &random)
                 try socket.send((0..<count).map { _ in UInt8.random(in: 0...255, using: &random) })
                 try socket.send("\r\n\r\n")
                 _ = try? eventually("an answer", within: .milliseconds(100), holds: { !socket.isSilent })
             }
             for (what, bytes) in Self.ended {
-                let socket = try RawSocket.connected(to: port, .tcp)
+                let socket = try TestSocket(port: port)
                 try socket.send(bytes)
                 let answer = String(decoding: try socket.readToEnd(what), as: UTF8.self)
                 #expect(!answer.contains(" 200 "), "\(what)")
@@ -101,7 +101,7 @@ extension EndToEnd {
 
         /// Sends an endless body; returns whether the host stops it before it has taken 64 MiB.
         private static func floods(_ port: UInt16, _ head: String) throws -> Bool {
-            let socket = try RawSocket.connected(to: port, .tcp)
+            let socket = try TestSocket(port: port)
             try socket.send(head)
             let chunk = Array("ffff\r\n".utf8) + [UInt8](repeating: 0x41, count: 0xFFFF) + Array("\r\n".utf8)
             for _ in 0..<1024 where try !socket.send(chunk) { return true }

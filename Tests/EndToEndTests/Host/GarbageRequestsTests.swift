@@ -34,7 +34,7 @@ extension EndToEnd {
             let seeds = Self.seeds(room)
             let before = try desktop.expectCurrentPicture("before")
             var random = SeededRandom(seed: 37)
-            var held: [RawSocket] = []
+            var held: [TestSocket] = []
             var figures: ProcessFigures?
             for number in 0..<Self.count {
                 let port = Port.allCases[number % Port.allCases.count]
@@ -42,9 +42,9 @@ extension EndToEnd {
                 let bytes = Self.changed(seed, &random)
                 let socket =
                     switch port {
-                    case .web: try RawSocket.connected(to: room.port, .tcp)
-                    case .players: try RawSocket.connected(to: players, .tcp)
-                    case .media: try RawSocket.connected(to: media, .udp)
+                    case .web: try TestSocket(port: room.port)
+                    case .players: try TestSocket(port: players)
+                    case .media: try TestSocket(port: media, .udp)
                     }
                 try socket.send(bytes)
                 if port != .media, Int.random(in: 0..<10, using: &random) == 0 { held.append(socket) }
@@ -68,7 +68,7 @@ extension EndToEnd {
 
         /// Whether a request that is right is answered.
         private static func isServed(_ room: RoomLink) throws -> Bool {
-            let socket = try RawSocket.connected(to: room.port, .tcp)
+            let socket = try TestSocket(port: room.port)
             try socket.send("GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
             return String(decoding: try socket.readToEnd("a right request"), as: UTF8.self).hasPrefix("HTTP/1.1 204 ")
         }

@@ -12,7 +12,7 @@ extension EndToEnd {
 
         /// Starts a host as systemd does: with these sockets by the names of their units, whose numbers begin with 3.
         private func host(
-            _ options: [String], sockets: [(name: String, socket: RawSocket)] = [], manager: NotificationSocket? = nil
+            _ options: [String], sockets: [(name: String, socket: TestSocket)] = [], manager: NotificationSocket? = nil
         ) throws -> RunningProgram {
             var variables = [
                 "LISTEN_FDS=\(sockets.count)", "XDG_RUNTIME_DIR=\(folder.path)",
@@ -28,7 +28,7 @@ extension EndToEnd {
         }
 
         /// The answer to a request for `/healthz` on this connection.
-        private func health(_ socket: RawSocket) throws -> String {
+        private func health(_ socket: TestSocket) throws -> String {
             try socket.send("GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
             return String(decoding: try socket.readToEnd("an answer"), as: UTF8.self)
         }
@@ -36,9 +36,9 @@ extension EndToEnd {
         @Test("serves on sockets that it is given, also those who connected before it was there")
         func sockets() throws {
             let (http, rtsp, link) = (
-                try RawSocket.occupying(.tcp), try RawSocket.occupying(.tcp), try RawSocket.occupying(.tcp)
+                try TestSocket(listening: .tcp), try TestSocket(listening: .tcp), try TestSocket(listening: .tcp)
             )
-            let early = try RawSocket.connected(to: http.port, .tcp)
+            let early = try TestSocket(port: http.port)
             let key = try folder.write("key", Array("a key of some length".utf8))
             let host = try host(["--capture-key", key], sockets: [("http", http), ("rtsp", rtsp), ("link", link)])
             #expect(try RoomLink(host.printedLink())?.port == http.port)
@@ -47,7 +47,7 @@ extension EndToEnd {
                 host.output.contains("Waiting for capture on tls:127.0.0.1:\(link.port)")
                     && host.output.contains("@127.0.0.1:\(rtsp.port)/screen")
             }
-            let player = try RawSocket.connected(to: rtsp.port, .tcp)
+            let player = try TestSocket(port: rtsp.port)
             try player.send("OPTIONS * RTSP/1.0\r\nCSeq: 1\r\nConnection: close\r\n\r\n")
             try eventually("the answer of RTSP", holds: { !player.isSilent })
             #expect(host.stop() == .exited(0))
@@ -55,9 +55,9 @@ extension EndToEnd {
 
         @Test("ends with one line about a socket that it has no use for")
         func refused() throws {
-            let socket = try RawSocket.occupying(.tcp)
-            let udp = try RawSocket.occupying(.udp)
-            let cases: [([(name: String, socket: RawSocket)], [String], String)] = [
+            let socket = try TestSocket(listening: .tcp)
+            let udp = try TestSocket(listening: .udp)
+            let cases: [([(name: String, socket: TestSocket)], [String], String)] = [
                 ([("web", socket)], [], "LISTEN_FDNAMES: web: unknown socket; write FileDescriptorName=http"),
                 ([("http", udp)], [], "LISTEN_FDNAMES: http: not a TCP socket that listens"),
                 ([("rtsp", socket), ("rtsp", socket)], [], "LISTEN_FDNAMES: rtsp: two sockets have this name"),
@@ -76,7 +76,7 @@ extension EndToEnd {
 
         @Test("with --lan, says that a socket for this machine alone needs a reverse proxy")
         func proxied() throws {
-            let http = try RawSocket.occupying(.tcp)
+            let http = try TestSocket(listening: .tcp)
             let host = try host(["--lan", "--log", "debug"], sockets: [("http", http)])
             #expect(try RoomLink(host.printedLink())?.port == http.port)
             try host.waitForLog("warning: --lan: only this machine can reach the socket http")
@@ -119,7 +119,7 @@ extension EndToEnd {
             let news = try manager.news()
             // By then the port listens.
             let port = try #require(RoomLink(try host.printedLink())).port
-            #expect(try health(RawSocket.connected(to: port, .tcp)).hasPrefix("HTTP/1.1 204 "))
+            #expect(try health(TestSocket(port: port)).hasPrefix("HTTP/1.1 204 "))
             #expect(news.hasPrefix("READY=1\nSTATUS=Waiting for capture on unix:") && news.hasSuffix(" room screen"))
             try eventually("a sign for the watchdog", holds: { manager.next() == "WATCHDOG=1" })
             host.child.terminate(SIGTERM)

@@ -32,7 +32,7 @@ extension EndToEnd {
             #expect(try LinkSnapshot(of: host.link).picture.width == 320)
             try host.program.waitForLog("there and back, its clock is ours")
             for bytes in [[UInt8](repeating: 0x26, count: 4000), Array("GET / HTTP/1.1\r\n\r\n".utf8), [0x16, 3, 1]] {
-                let stranger = try RawSocket.connected(to: host.port, .tcp)
+                let stranger = try TestSocket(port: host.port)
                 try stranger.send(bytes)
                 if bytes.count > 3 { try stranger.readToEnd("what is no handshake") }
             }

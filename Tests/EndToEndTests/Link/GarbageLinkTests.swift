@@ -18,7 +18,7 @@ extension EndToEnd {
 
             for (what, bytes, words) in Self.endings {
                 let errors = desktop.host.occurrences(of: words)
-                let socket = try RawSocket.connected(toPath: path)
+                let socket = try TestSocket(path: path)
                 try socket.send(bytes)
                 let answer = try socket.readToEnd(what)
                 try desktop.host.waitForLog(words, count: errors + 1)
@@ -31,7 +31,7 @@ extension EndToEnd {
                 }
                 // It must not be the beginning of a message by chance.
                 bytes[0] |= 1
-                let socket = try RawSocket.connected(toPath: path)
+                let socket = try TestSocket(path: path)
                 try socket.send(bytes)
                 try socket.readToEnd("random bytes")
             }
@@ -41,7 +41,7 @@ extension EndToEnd {
             last = next
 
             // The message is cut in the middle. This is only reported, since the peer may just have died.
-            var socket: RawSocket? = try RawSocket.connected(toPath: path)
+            var socket: TestSocket? = try TestSocket(path: path)
             try socket?.send(Array(Self.hello.dropLast(5)))
             socket = nil
             try desktop.host.waitForLog("the connection ended inside the message at byte 0")
@@ -55,10 +55,10 @@ extension EndToEnd {
             let path = folder.file("s.sock")
             let host = try RunningProgram("screenrelay", ["host", "--link", "unix:" + path] + LinkSocket.hostOptions)
             let link = try host.printedLink()
-            var silent: [RawSocket] = []
+            var silent: [TestSocket] = []
             for _ in 0..<40 {
                 // The listener's queue is shorter than this.
-                silent.append(try eventually("room for a connection") { try? RawSocket.connected(toPath: path) })
+                silent.append(try eventually("room for a connection") { try? TestSocket(path: path) })
             }
             try host.waitForLog("too many unidentified connections (32); closed the oldest")
 
@@ -83,7 +83,7 @@ extension EndToEnd {
             let limiting = try ChildProcess.run(
                 Launch("prlimit", ["--pid", "\(process)", "--nofile=\(limit)"]), within: .seconds(10))
             try #require(limiting.status == .exited(0))
-            var sockets = try (0..<15).map { _ in try RawSocket.connected(toPath: path) }
+            var sockets = try (0..<15).map { _ in try TestSocket(path: path) }
             let words = "new connections have to wait"
             try host.waitForLog(words)
             let before = try processorTicks(of: process)
@@ -107,7 +107,7 @@ extension EndToEnd {
             let path = folder.file("s.sock")
             let host = try RunningProgram("screenrelay", ["host", "--link", "unix:" + path] + LinkSocket.hostOptions)
             let link = try host.printedLink()
-            var sender: RawSocket? = try RawSocket.connected(toPath: path)
+            var sender: TestSocket? = try TestSocket(path: path)
             try sender?.send(Self.hello)
             try host.waitForLog("link: capture broken")
             // An SPS that ends in its first field, an unspecified type, the forbidden bit, and empty slices.
@@ -149,7 +149,7 @@ extension EndToEnd {
             let path = folder.file("s.sock")
             let host = try RunningProgram("screenrelay", ["host", "--link", "unix:" + path] + LinkSocket.hostOptions)
             _ = try host.printedLink()
-            let sender = try RawSocket.connected(toPath: path)
+            let sender = try TestSocket(path: path)
             try sender.send(Self.hello)
             try host.waitForLog("link: capture broken")
             func send(_ units: [[UInt8]]) throws {

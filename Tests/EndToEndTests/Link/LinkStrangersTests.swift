@@ -16,7 +16,7 @@ extension EndToEndBesideBrowser {
 
         /// One of many connections.
         private struct Stranger {
-            let socket: RawSocket
+            let socket: TestSocket
             let since: MonotonicTime
         }
 
@@ -82,7 +82,7 @@ extension EndToEndBesideBrowser {
                 }
             }
             for index in 0..<count {
-                let socket = try RawSocket.connected(to: port, .tcp)
+                let socket = try TestSocket(port: port)
                 open.append(Stranger(socket: socket, since: now()))
                 if !bytes.isEmpty { try socket.send(bytes) }
                 if index % 16 == 0 { look() }

@@ -181,7 +181,7 @@ extension EndToEnd {
             try expectEnd(
                 ["screenrelay", "host", "--link", "tcp:192.0.2.1:0", "--capture-key", folder.file("other")] + options,
                 64, "is not an address of this machine")
-            let socket = try RawSocket.occupying(.tcp)
+            let socket = try TestSocket(listening: .tcp)
             try expectEnd(
                 ["screenrelay", "host", "--link", "tcp:127.0.0.1:\(socket.port)"] + options, 69,
                 "another program listens on")

@@ -18,7 +18,7 @@ final class PointerCapture {
     /// How often the pictures changed between having the pointer and not having it.
     private(set) var flips = 0
 
-    private let socket: UnixSocket
+    private let socket: TestSocket
     private let messages = MessageEncoder(epoch: 77)
     private let encoder: X264Encoder
     private var decoder = MessageDecoder()
@@ -28,7 +28,7 @@ final class PointerCapture {
 
     /// Connects to the host at `path` and says hello.
     init(path: String) throws {
-        socket = try UnixSocket.connected(to: path)
+        socket = try TestSocket(path: path)
         encoder = try X264Encoder(
             X264Configuration(
                 size: Self.size, framesPerSecond: 30,
@@ -68,7 +68,7 @@ final class PointerCapture {
 
     /// Reads what the host has sent.
     func hear() throws {
-        guard let bytes = try socket.receive(), !bytes.isEmpty else { return }
+        guard let bytes = socket.receive(), !bytes.isEmpty else { return }
         decoder.push(bytes)
         while let message = try decoder.next() {
             switch message.body {

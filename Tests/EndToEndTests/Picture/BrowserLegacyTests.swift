@@ -27,7 +27,7 @@ extension EndToEndInBrowser {
             let early = try ViewerPage(link, in: browser)
             try early.page.waitUntil("window.connections.length && connections[0].connectionState === 'connected'")
 
-            let socket = try UnixSocket.connected(to: path)
+            let socket = try TestSocket(path: path)
             let bytes = try Self.stream.bytes()
             for unit in AnnexB.nalUnits(in: bytes) {
                 let payload = AnnexB.startCode + bytes[unit]

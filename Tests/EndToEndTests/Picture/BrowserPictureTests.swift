@@ -45,7 +45,7 @@ extension EndToEndInBrowser {
             let scene = try RunningProgram("screenrelay-scene", ["--display", screen.name, "--scene", "patches"])
             try eventually("the scene") { scene.output.contains("ready") ? () : nil }
             let path = folder.file("s.sock")
-            let listener = try UnixSocket.listening(at: path)
+            let listener = try TestSocket(listeningAt: path)
             let capture = try RunningProgram(
                 "screenrelay", ["capture", "--link", "unix:" + path, "--display", screen.name])
             let socket = try listener.accepted()
@@ -56,7 +56,7 @@ extension EndToEndInBrowser {
             var stream: [UInt8] = []
             var ends = 0
             try eventually("60 pictures of capture", within: .seconds(90)) {
-                guard let bytes = try socket.receive() else {
+                guard let bytes = socket.receive() else {
                     throw ProgramEnded(status: .exited(-1), log: capture.log)
                 }
                 decoder.push(bytes)

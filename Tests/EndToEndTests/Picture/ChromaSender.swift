@@ -18,7 +18,7 @@ final class ChromaSender {
     /// The format that is sent now.
     private(set) var format = ChromaFormat.yuv444
 
-    private let socket: UnixSocket
+    private let socket: TestSocket
     private let encoder = MessageEncoder(epoch: 7)
     private var decoder = MessageDecoder()
     private let units: [ChromaFormat: [CodedFrame]]
@@ -31,7 +31,7 @@ final class ChromaSender {
     /// Connects to the host at `path`.
     init(path: String, changesChroma: Bool) throws {
         units = [.yuv444: try Self.encoded(.yuv444), .yuv420: try Self.encoded(.yuv420)]
-        socket = try UnixSocket.connected(to: path)
+        socket = try TestSocket(path: path)
         try socket.send(
             encoder.encode(
                 .hello(
@@ -42,7 +42,7 @@ final class ChromaSender {
 
     /// Reads what the host wants, and sends a picture if one is due.
     func pump() throws {
-        guard let bytes = try socket.receive() else { throw ProgramEnded(status: .exited(0), log: "the host closed") }
+        guard let bytes = socket.receive() else { throw ProgramEnded(status: .exited(0), log: "the host closed") }
         decoder.push(bytes[...])
         while let message = try decoder.next() {
             switch message.body {

@@ -150,7 +150,7 @@ extension EndToEnd {
             launch.standardError = .text(limit: 1 << 16)
             let inspect = try ChildProcess(launch)
             defer { inspect.stop(within: .zero) }
-            let capture = try eventually("inspect to listen") { try? UnixSocket.connected(to: socket) }
+            let capture = try eventually("inspect to listen") { try? TestSocket(path: socket) }
             let encoder = MessageEncoder(epoch: 9)
             try capture.send(
                 encoder.encode(.hello(Hello(role: .capture, name: "test", processID: 1, makesKeyFrames: true))))

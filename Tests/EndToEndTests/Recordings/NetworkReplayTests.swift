@@ -68,7 +68,7 @@ extension EndToEnd {
             let refused = try replay(to: address, ["--capture-key", folder.file("other")])
             #expect(refused.status == .exited(77))
             #expect(refused.errorLine?.contains("were given the --capture-key file") == true, "\(refused.errorOutput)")
-            let garbage = try RawSocket.connected(to: port, .tcp)
+            let garbage = try TestSocket(port: port)
             try garbage.send([UInt8](repeating: 0x26, count: 4000))
             try garbage.readToEnd("bytes that show no token")
             let taken = try replay(to: address, ["--capture-key", folder.file("token")])
@@ -84,7 +84,7 @@ extension EndToEnd {
         @Test("one that is silent keeps inspect from others for a few seconds, and no longer")
         func silent() throws {
             let (program, port) = try inspect(["--capture-key", folder.file("token")])
-            let silent = try RawSocket.connected(to: port, .tcp)
+            let silent = try TestSocket(port: port)
             let taken = try replay(to: "tcp:127.0.0.1:\(port)", ["--capture-key", folder.file("token")])
             // A replay waits five seconds for a host's hello.
             #expect(taken.status == .exited(69))

@@ -32,7 +32,7 @@ extension EndToEnd {
             let process = host.program.child.processID
             var unknown = MessageEncoder(epoch: 99).encode(.requestKeyFrame)
             unknown[1] = 31
-            let sockets = try (0..<8).map { _ in try RawSocket.connected(to: host.port, .tcp) }
+            let sockets = try (0..<8).map { _ in try TestSocket(port: host.port) }
             func send(_ rounds: Int) throws {
                 for index in 0..<rounds {
                     for socket in sockets { try socket.send([unknown[index % unknown.count]]) }
@@ -53,7 +53,7 @@ extension EndToEnd {
 
         @Test("and could not begin leaves no file in the way of the next try")
         func failedStart() throws {
-            let taken = try RawSocket.occupying(.tcp)
+            let taken = try TestSocket(listening: .tcp)
             for _ in 1...2 {
                 let run = try CommandLineRun(
                     ["screenrelay", "host", "--record", file, "--link", "tcp:127.0.0.1:\(taken.port)"]

@@ -94,7 +94,7 @@ extension EndToEnd {
 
         /// A source of sound at a host's link, which sends packets of 20 ms, each another one.
         private final class SoundSource {
-            private let socket: UnixSocket
+            private let socket: TestSocket
             private let encoder = MessageEncoder(epoch: 9, stream: 1)
             private var decoder = MessageDecoder()
             private let begin = now()
@@ -102,7 +102,7 @@ extension EndToEnd {
             private(set) var played = 0
 
             init(at path: String) throws {
-                socket = try UnixSocket.connected(to: path)
+                socket = try TestSocket(path: path)
                 let hello = Hello(role: .capture, name: "test", processID: 1, makesKeyFrames: true)
                 try socket.send(encoder.encode(.hello(hello)) + encoder.encode(.format(.opus)))
             }
@@ -131,7 +131,7 @@ extension EndToEnd {
             /// Waits until the host says `body`.
             func wait(for body: LinkMessage) throws {
                 try eventually("\(body)") { () throws -> Void? in
-                    guard let bytes = try socket.receive(), !bytes.isEmpty else { return nil }
+                    guard let bytes = socket.receive(), !bytes.isEmpty else { return nil }
                     decoder.push(bytes)
                     while let message = try decoder.next() { if message.body == body { return () } }
                     return nil

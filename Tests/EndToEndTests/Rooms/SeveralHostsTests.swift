@@ -115,7 +115,7 @@ extension EndToEnd {
         func administration() throws {
             let hosts = try TwoHosts(in: folder, options: ["--admin-token-file", folder.file("admin")])
             func status(_ path: String, _ port: UInt16) throws -> Int? {
-                let socket = try RawSocket.connected(to: port, .tcp)
+                let socket = try TestSocket(port: port)
                 try socket.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
                 let answer = String(decoding: try socket.readToEnd(path), as: UTF8.self)
                 return answer.split(separator: " ").dropFirst().first.flatMap { Int($0) }

@@ -52,12 +52,12 @@ extension EndToEndBesideBrowser {
             func resident() throws -> Int { try ProcessFigures(host.child.processID).resident }
             let before = try resident()
             var most = before
-            var sockets: [RawSocket] = []
+            var sockets: [TestSocket] = []
             for _ in 0..<Self.rounds {
                 // Each picture is different, as in a film.
                 change()
                 for _ in 0..<Self.connectionsInRound {
-                    let socket = try RawSocket.connected(to: room.port, .tcp)
+                    let socket = try TestSocket(port: room.port)
                     var size: Int32 = 4096
                     setsockopt(
                         socket.descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))

@@ -25,7 +25,7 @@ struct RoomLink {
             "a=mid:0", "a=recvonly", "a=rtpmap:96 H264/90000",
             "a=fmtp:96 level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=42e01f", "",
         ].joined(separator: "\r\n")
-        let socket = try RawSocket.connected(to: port, .tcp)
+        let socket = try TestSocket(port: port)
         try socket.send(
             "POST /whep/\(room) HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer \(token)\r\nConnection: close\r\n"
                 + "Content-Type: application/sdp\r\nContent-Length: \(offer.utf8.count)\r\n\r\n\(offer)")

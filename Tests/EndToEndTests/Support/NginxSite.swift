@@ -48,11 +48,11 @@ final class NginxSite {
         var launch = Launch(NginxServer.program, ["-e", "stderr", "-p", own, "-c", file])
         launch.standardError = .text(limit: 1 << 20)
         process = try ChildProcess(launch)
-        let _: RawSocket = try eventually("nginx listens") {
+        let _: TestSocket = try eventually("nginx listens") {
             if let status = process.poll() {
                 throw ProgramEnded(status: status, log: process.errorOutput?.text ?? "")
             }
-            return try? RawSocket.connected(to: port, .tcp)
+            return try? TestSocket(port: port)
         }
     }
 
@@ -60,7 +60,7 @@ final class NginxSite {
 
     /// The body of its answer to a request for `path`, whose status must be 200.
     func body(of path: String) throws -> [UInt8] {
-        let socket = try RawSocket.connected(to: port, .tcp)
+        let socket = try TestSocket(port: port)
         try socket.send("GET \(path) HTTP/1.0\r\n\r\n")
         let answer = try socket.readToEnd("a request")
         try #require(answer.starts(with: Array("HTTP/1.1 200 ".utf8)), "\(path)")

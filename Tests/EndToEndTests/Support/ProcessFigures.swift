@@ -50,3 +50,22 @@ struct ProcessFigures: CustomStringConvertible {
         return count - 2
     }
 }
+
+/// Returns how many descriptors a process has open.
+func openDescriptors(of process: Int32) throws -> Int {
+    let folder = "/proc/\(process)/fd"
+    guard let directory = opendir(folder) else { throw FileError(path: folder, errno: errno) }
+    defer { closedir(directory) }
+    var count = 0
+    while readdir(directory) != nil { count += 1 }
+    // Without "." and "..".
+    return count - 2
+}
+
+/// Returns the processor time that a process has used so far, in hundredths of a second (proc(5), /proc/PID/stat).
+func processorTicks(of process: Int32) throws -> Int {
+    let text = String(decoding: try fileBytes("/proc/\(process)/stat"), as: UTF8.self)
+    // After the name, which may contain any character, come fields 3 and on; user and system time are 14 and 15.
+    let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
+    return fields.dropFirst(11).prefix(2).compactMap { Int($0) }.reduce(0, +)
+}

@@ -76,11 +76,11 @@ final class TwoHosts {
         launch.environment = ["LD_LIBRARY_PATH": Self.unpacked + "/lib/x86_64-linux-gnu"]
         launch.standardError = .text(limit: 1 << 20)
         process = try ChildProcess(launch)
-        let _: RawSocket = try eventually("haproxy listens") {
+        let _: TestSocket = try eventually("haproxy listens") {
             if let status = process.poll() {
                 throw ProgramEnded(status: status, log: process.errorOutput?.text ?? "")
             }
-            return try? RawSocket.connected(to: port, .tcp)
+            return try? TestSocket(port: port)
         }
     }
 
@@ -119,7 +119,7 @@ final class TwoHosts {
 
     /// haproxy's answer to a command on its socket (management guide, section 9.3).
     func answer(to command: String) throws -> String {
-        let socket = try RawSocket.connected(toPath: statistics)
+        let socket = try TestSocket(path: statistics)
         try socket.send("\(command)\n")
         return String(decoding: try socket.readToEnd("the answer to \(command)"), as: UTF8.self)
     }

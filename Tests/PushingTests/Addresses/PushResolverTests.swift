@@ -1,4 +1,3 @@
-import Glibc
 import H264
 import MediaTypes
 import OutputLife
@@ -113,35 +112,22 @@ struct PushResolverTests {
     @Test("the server is asked for the application of the name, not of the address")
     func name() throws {
         defer { host.stop() }
-        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
-        let listener = socket(AF_INET, type, 0)
-        defer { close(listener) }
-        let port = try bindToLoopback(listener)
-        #expect(listen(listener, 1) == 0)
+        let listener = try TestSocket(listening: .tcp)
+        defer { listener.close() }
+        let port = listener.port
         var settings = PushSettings()
         settings.resolve = { _ in "127.0.0.1" }
         let push = try host.push(to: try PushAddress("rtmp://studio.invalid:\(port)/live/key"), settings: settings)
         defer { withExtendedLifetime(push) {} }
-        let client = try eventually("a connection") { () -> Int32? in
-            let client = accept(listener, nil, nil)
-            guard client >= 0 else { return nil }
-            _ = fcntl(client, F_SETFL, O_NONBLOCK)
-            return client
-        }
-        defer { close(client) }
-        var received: [UInt8] = []
-        var isAnswered = false
+        let client = try listener.accepted()
+        // C0 and C1 are answered with S0, S1 and S2, by a server that knows no digests.
+        _ = try client.take(1537)
+        try client.send([3] + [UInt8](repeating: 0, count: 3072))
+        _ = try client.take(1536)
         try eventually("the request") {
-            var buffer = [UInt8](repeating: 0, count: 4096)
-            let count = read(client, &buffer, buffer.count)
-            if count > 0 { received += buffer[..<count] }
-            // C0 and C1 are answered with S0, S1 and S2, by a server that knows no digests.
-            if !isAnswered, received.count >= 1537 {
-                let answer = [3] + [UInt8](repeating: 0, count: 3072)
-                isAnswered = write(client, answer, answer.count) == answer.count
-            }
+            client.read()
             // Behind C2, pieces of 128 bytes begin with this mark.
-            let request = received.dropFirst(3073).filter { $0 != 0xC3 }
+            let request = client.received.filter { $0 != 0xC3 }
             return String(decoding: request, as: UTF8.self).contains("rtmp://studio.invalid:\(port)/live")
         }
     }

@@ -49,10 +49,9 @@ struct PushTargetTests {
     @Test("a web server that takes the connection and says nothing is given up after the time for it, or at a stop")
     func silent() throws {
         defer { host.stop() }
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        defer { close(listener) }
-        let port = try bindToLoopback(listener)
-        #expect(listen(listener, 8) == 0)
+        let listener = try TestSocket(listening: .tcp)
+        defer { listener.close() }
+        let port = listener.port
         let target = try PushTarget("object:http://127.0.0.1:\(port)/live.json")
         var settings = PushSettings()
         settings.connectTimeout = .seconds(1)

@@ -61,16 +61,12 @@ struct NetworkChangesTests {
         #expect(host.firstTrack.publish(track))
         let pictures = AccessUnitBuilder.accessUnits(inAnnexB: try TestStreams.small.bytes())
         track.write(pictures[0])
-        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
-        let listener = socket(AF_INET, type, 0)
-        defer { close(listener) }
-        let port = try bindToLoopback(listener)
-        #expect(listen(listener, 8) == 0)
-        var connections: [Int32] = []
-        defer { connections.forEach { close($0) } }
-        func isConnected(_ count: Int) -> Bool {
-            let connection = accept(listener, nil, nil)
-            if connection >= 0 { connections.append(connection) }
+        let listener = try TestSocket(listening: .tcp)
+        defer { listener.close() }
+        let port = listener.port
+        var connections: [TestSocket] = []
+        func isConnected(_ count: Int) throws -> Bool {
+            if listener.hasNext { connections.append(try listener.accepted()) }
             return connections.count == count
         }
 
@@ -85,16 +81,16 @@ struct NetworkChangesTests {
         // Nobody is asked before it runs.
         push.mailbox.post(.networkChanged(.moved))
         push.start()
-        try eventually("it connects") { isConnected(1) }
+        try eventually("it connects") { try isConnected(1) }
         push.mailbox.post(.networkChanged(.moved))
-        try eventually("it connects anew") { isConnected(2) }
+        try eventually("it connects anew") { try isConnected(2) }
         push.mailbox.post(.networkChanged(.lost))
         try eventually("its user knows of the loss") { asked.all == [.moved, .lost] }
         #expect(push.state == .connecting)
         push.mailbox.post(.networkChanged(.found))
         try eventually("it has ended") { push.state == .disconnected }
         #expect(asked.all == [.moved, .lost, .found])
-        #expect(isConnected(2))
+        #expect(try isConnected(2))
     }
 
     @Test(

@@ -116,10 +116,9 @@ struct PushTests {
         defer { host.stop() }
         #expect(host.firstTrack.publish(track))
         track.write(pictures[0])
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        defer { close(listener) }
-        let port = try bindToLoopback(listener)
-        #expect(listen(listener, 8) == 0)
+        let listener = try TestSocket(listening: .tcp)
+        defer { listener.close() }
+        let port = listener.port
         var settings = PushSettings()
         settings.connectTimeout = .seconds(1)
         let told = Told()

@@ -254,7 +254,7 @@ struct AdministrationTests {
         try eventually("room for another reader") {
             server.server.tell(event: event)
             #expect(try quick.next() == .text(event))
-            let answer = try RawClient(port: server.port).request(
+            let answer = try TestSocket(port: server.port).request(
                 "GET", "/api/events", admin.merging(WebSocketClient.upgradeHeaders) { $1 })
             return answer.status == 101 ? () : nil
         }

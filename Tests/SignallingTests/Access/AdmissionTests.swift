@@ -244,7 +244,7 @@ struct AdmissionTests {
         for (path, token) in routes {
             let headers = ["Authorization": "Bearer \(token)"]
             let get = try server.request("GET", path, headers)
-            let client = try RawClient(port: server.port)
+            let client = try TestSocket(port: server.port)
             let head = try client.request("HEAD", path, headers.merging(["Connection": "close"]) { $1 })
             #expect(head.status == get.status, "\(path)")
             #expect(head.headers["content-type"] == get.headers["content-type"], "\(path)")

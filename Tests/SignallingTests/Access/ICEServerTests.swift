@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Signalling
@@ -140,7 +141,7 @@ struct ICEServerClientTests {
     private func links(
         _ server: borrowing RunningServer, _ method: String, _ path: String, token: String?, body: String = ""
     ) throws -> [String] {
-        let client = try RawClient(port: server.port)
+        let client = try TestSocket(port: server.port)
         let bearer = token.map { "Authorization: Bearer \($0)\r\n" } ?? ""
         try client.send(
             "\(method) \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\n\(bearer)Content-Type: application/sdp\r\n"

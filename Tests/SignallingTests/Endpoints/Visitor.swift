@@ -48,7 +48,7 @@ struct Visitor {
                 guard let name = message?["eventName"] as? String, names.contains(name) else { continue }
                 return (name, message?["data"] as? [String: Any] ?? [:])
             case .ping: try client.send("", opcode: 0xA)
-            case .close(let code): throw RawClient.Failure(what: "closed with \(code)")
+            case .close(let code): throw TestSocket.Failure(what: "closed with \(code)")
             case .binary, .pong: continue
             }
         }

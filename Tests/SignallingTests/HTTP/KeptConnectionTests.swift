@@ -15,7 +15,7 @@ struct KeptConnectionTests {
     @Test("one connection carries requests of every kind, one after the other")
     func requests() throws {
         let server = try RunningServer()
-        let client = try RawClient(port: server.port)
+        let client = try TestSocket(port: server.port)
         #expect(try client.request("HEAD", "/").status == 200)
         let page = try client.request("GET", "/")
         #expect(page.status == 200 && page.headers["connection"] == nil)
@@ -38,7 +38,7 @@ struct KeptConnectionTests {
     @Test("requests that come before the answers to earlier ones are answered in their order")
     func pipelined() throws {
         let server = try RunningServer()
-        let client = try RawClient(port: server.port)
+        let client = try TestSocket(port: server.port)
         let post = "POST /whep/desk HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer secret\r\n"
         try client.send(
             get + "\r\n" + post + "Content-Type: application/sdp\r\nContent-Length: 5\r\n\r\nv=0\r\n" + get
@@ -70,7 +70,7 @@ struct KeptConnectionTests {
         ])
     func closed(request: String) throws {
         let server = try RunningServer()
-        let client = try RawClient(port: server.port)
+        let client = try TestSocket(port: server.port)
         try client.send(request + get + "\r\n")
         try client.waitForEnd()
         let text = String(decoding: client.received, as: UTF8.self)
@@ -81,7 +81,7 @@ struct KeptConnectionTests {
     @Test("a connection carries a hundred requests, and says so with the last")
     func last() throws {
         let server = try RunningServer()
-        let client = try RawClient(port: server.port)
+        let client = try TestSocket(port: server.port)
         try client.send(String(repeating: get + "\r\n", count: 101))
         for _ in 0..<99 { #expect(try client.response().headers["connection"] == nil) }
         #expect(try client.response().headers["connection"] == "close")
@@ -95,9 +95,9 @@ struct KeptConnectionTests {
             $0.limits.idleTime = .milliseconds(300)
             $0.limits.requestTime = .seconds(3)
         }
-        let idle = try RawClient(port: server.port)
+        let idle = try TestSocket(port: server.port)
         #expect(try idle.request("GET", "/healthz").status == 204)
-        let slow = try RawClient(port: server.port)
+        let slow = try TestSocket(port: server.port)
         #expect(try slow.request("GET", "/healthz").status == 204)
         try slow.send("GET / HT")
         try idle.waitForEnd()
@@ -109,9 +109,9 @@ struct KeptConnectionTests {
         let server = try RunningServer { $0.limits.connections = 3 }
         let member = try WebSocketClient(port: server.port)
         _ = try member.joinAsViewer("desk,secret")
-        var kept: [RawClient] = []
+        var kept: [TestSocket] = []
         for _ in 0..<12 {
-            let client = try RawClient(port: server.port)
+            let client = try TestSocket(port: server.port)
             #expect(try client.request("POST", "/whep/desk", sdp, body: "v=0\r\n").status == 201)
             kept.append(client)
         }
@@ -141,7 +141,7 @@ struct KeptConnectionTests {
     @Test("the end of the server ends connections between two requests")
     func stopping() throws {
         let server = try RunningServer()
-        let client = try RawClient(port: server.port)
+        let client = try TestSocket(port: server.port)
         #expect(try client.request("GET", "/healthz").status == 204)
         server.server.stop()
         try client.waitForEnd()

@@ -12,7 +12,7 @@ struct LimitTests {
     @Test("a body that is announced too large is refused before it is sent")
     func announced() throws {
         let server = try RunningServer()
-        let client = try RawClient(port: server.port)
+        let client = try TestSocket(port: server.port)
         try client.send("POST /whep/desk HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 50000000\r\n\r\n")
         #expect(try client.response().status == 413)
         // And who sends it all the same is cut off long before its end.
@@ -28,7 +28,7 @@ struct LimitTests {
     @Test("a body that comes in chunks is counted, and its sender cut off")
     func chunked() throws {
         let server = try RunningServer()
-        let client = try RawClient(port: server.port)
+        let client = try TestSocket(port: server.port)
         let head = "POST /whep/desk HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer secret\r\n"
         try client.send(head + "Content-Type: application/sdp\r\nTransfer-Encoding: chunked\r\n\r\n")
         let chunk = Array("4000\r\n".utf8) + [UInt8](repeating: 0x76, count: 0x4000) + Array("\r\n".utf8)
@@ -37,7 +37,7 @@ struct LimitTests {
         #expect(taken < 3000)
         #expect(try client.response().status == 413)
         #expect(server.media.state.withLock { $0.offers.isEmpty })
-        let small = try RawClient(port: server.port)
+        let small = try TestSocket(port: server.port)
         try small.send(
             head + "Content-Type: application/sdp\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nv=0\r\n\r\n0\r\n\r\n")
         #expect(try small.response().status == 201)
@@ -46,7 +46,7 @@ struct LimitTests {
     @Test("a header without end is cut off")
     func endlessHeader() throws {
         let server = try RunningServer()
-        let client = try RawClient(port: server.port)
+        let client = try TestSocket(port: server.port)
         try client.send("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ")
         #expect(try client.send([UInt8](repeating: 0x61, count: 20_000_000)) == false)
         #expect(try server.request("GET", "/healthz").status == 204)
@@ -66,7 +66,7 @@ struct LimitTests {
             "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: evil.example\r\n\r\n",
         ]
         let clients = try requests.map { text in
-            let client = try RawClient(port: server.port)
+            let client = try TestSocket(port: server.port)
             try client.send(text)
             return client
         }
@@ -89,7 +89,7 @@ struct LimitTests {
             "POST /whep/desk?room=a%20b HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: http://a:1\r\nAuthorization: Bearer secret\r\nContent-Type: application/sdp\r\nContent-Length: 5\r\n\r\nv=0\r\n"
                 .utf8)
         for _ in 0..<150 {
-            let client = try RawClient(port: server.port)
+            let client = try TestSocket(port: server.port)
             try client.send(random.mutation(of: valid))
         }
         // On a busy machine a whole request may take too long as well.
@@ -99,8 +99,8 @@ struct LimitTests {
     @Test("a request that doesn't come to its end is cut off in time, a byte now and then notwithstanding")
     func slowRequest() throws {
         let server = try RunningServer { $0.limits.requestTime = .milliseconds(300) }
-        let silent = try RawClient(port: server.port)
-        let slow = try RawClient(port: server.port)
+        let silent = try TestSocket(port: server.port)
+        let slow = try TestSocket(port: server.port)
         try slow.send("GET / HTTP/1.1\r\n")
         try eventually("the slow one's end") {
             try slow.send("X: y\r\n")
@@ -120,12 +120,12 @@ struct LimitTests {
             "", "GET / HT", post + "Content-Length: 100\r\n\r\nabc", post + "Content-Length: 99999\r\n\r\nabc",
         ]
         let clients = try beginnings.map { text in
-            let client = try RawClient(port: server.port)
+            let client = try TestSocket(port: server.port)
             try client.send(text)
             return client
         }
         try eventually("room for another") { (try? server.request("GET", "/healthz"))?.status == 204 }
-        let chunked = try RawClient(port: server.port)
+        let chunked = try TestSocket(port: server.port)
         try chunked.send(post + "Transfer-Encoding: chunked\r\n\r\n")
         let chunk = Array("4000\r\n".utf8) + [UInt8](repeating: 0x76, count: 0x4000) + Array("\r\n".utf8)
         while try chunked.send(chunk) {}
@@ -147,7 +147,7 @@ struct LimitTests {
             _ = try client.joinAsViewer("desk,secret")
             clients.append(client)
         }
-        try RawClient(port: server.port).waitForEnd()
+        try TestSocket(port: server.port).waitForEnd()
         clients.removeLast()
         try eventually("room for another") { (try? server.request("GET", "/healthz"))?.status == 204 }
         for client in clients { _ = try client.joinAsViewer("desk,secret") }
@@ -158,14 +158,14 @@ struct LimitTests {
         let server = try RunningServer { $0.limits.connections = 4 }
         let member = try WebSocketClient(port: server.port)
         _ = try member.joinAsViewer("desk,secret")
-        let silent = try RawClient(port: server.port)
-        let beginning = try RawClient(port: server.port)
+        let silent = try TestSocket(port: server.port)
+        let beginning = try TestSocket(port: server.port)
         try beginning.send("GET / HT")
         let idle = try WebSocketClient(port: server.port)
         let newcomer = try WebSocketClient(port: server.port)
         try silent.waitForEnd()
         _ = try newcomer.joinAsViewer("desk,secret")
-        let others = try (0..<2).map { _ in try RawClient(port: server.port) }
+        let others = try (0..<2).map { _ in try TestSocket(port: server.port) }
         try beginning.waitForEnd()
         try idle.raw.waitForEnd()
         // Members stay, and so does who came last.
@@ -176,9 +176,9 @@ struct LimitTests {
     @Test("a connection that has had its answer makes room before an older one in the middle of a request")
     func answeredConnections() throws {
         let server = try RunningServer { $0.limits.connections = 2 }
-        let busy = try RawClient(port: server.port)
+        let busy = try TestSocket(port: server.port)
         try busy.send("GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n")
-        let answered = try RawClient(port: server.port)
+        let answered = try TestSocket(port: server.port)
         _ = try answered.request("GET", "/healthz")
         #expect(try server.request("GET", "/healthz").status == 204)
         try answered.waitForEnd()
@@ -189,9 +189,9 @@ struct LimitTests {
     @Test("a flood of connections doesn't keep out a viewer with the token")
     func connectionFlood() throws {
         let server = try RunningServer { $0.limits.connections = 16 }
-        var flood: [RawClient] = []
+        var flood: [TestSocket] = []
         for round in 0..<20 {
-            for _ in 0..<40 { flood.append(try RawClient(port: server.port)) }
+            for _ in 0..<40 { flood.append(try TestSocket(port: server.port)) }
             _ = try WebSocketClient(port: server.port).joinAsViewer("desk,secret")
             if round % 4 == 3 { flood = [] }
         }

@@ -37,7 +37,7 @@ struct ServerLifeTests {
             $0.listen = [ListenAddress(address: "localhost", port: 0), ListenAddress(address: "127.0.0.1", port: 0)]
         }
         for address in server.server.addresses {
-            #expect(try RawClient(port: address.port).request("GET", "/healthz").status == 204)
+            #expect(try TestSocket(port: address.port).request("GET", "/healthz").status == 204)
         }
         #expect(server.server.addresses.count == 2)
     }
@@ -50,12 +50,12 @@ struct ServerLifeTests {
         #expect(listen(descriptor, 4) == 0)
         let address = try #require(ListenAddress(passed: descriptor))
         #expect("\(address)" == "127.0.0.1:\(port)")
-        let early = try RawClient(port: port)
+        let early = try TestSocket(port: port)
         let server = try RunningServer { $0.listen = [address] }
         #expect(server.port == port)
         #expect(try early.request("GET", "/healthz").status == 204)
         server.server.stop()
-        try eventually("nobody there") { (try? RawClient(port: port)) == nil }
+        try eventually("nobody there") { (try? TestSocket(port: port)) == nil }
     }
 
     @Test("stopping says 1001 to WebSockets, ends the sessions and gives the port back")
@@ -67,14 +67,14 @@ struct ServerLifeTests {
         _ = try client.next(event: "_answer")
         let headers = ["Authorization": "Bearer secret", "Content-Type": "application/sdp"]
         #expect(try server.request("POST", "/whep/desk", headers, body: "v=0\r\n").status == 201)
-        let idle = try RawClient(port: server.port)
+        let idle = try TestSocket(port: server.port)
         server.server.stop()
         #expect(try client.next() == .close(1001))
         try client.raw.waitForEnd()
         try idle.waitForEnd()
         #expect(Set(server.media.state.withLock { $0.closed.map(\.rawValue) }) == [1, 2])
         // What another test starts meanwhile holds the port until it becomes another program.
-        try eventually("nobody there") { (try? RawClient(port: server.port)) == nil }
+        try eventually("nobody there") { (try? TestSocket(port: server.port)) == nil }
         server.server.stop()
         server.server.announce(.live, room: "desk")
         #expect(server.server.addresses.isEmpty)

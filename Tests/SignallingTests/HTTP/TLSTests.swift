@@ -127,7 +127,7 @@ struct TLSTests {
     @Test("who speaks HTTP without TLS is told so")
     func plain() throws {
         let server = try server()
-        let answer = try RawClient(port: server.port).request("GET", "/")
+        let answer = try TestSocket(port: server.port).request("GET", "/")
         #expect(answer.status == 400)
         #expect(answer.text == "this port is only for https://.\n")
     }
@@ -140,7 +140,7 @@ struct TLSTests {
         }
         // Nothing said; half a record; garbage that begins like one.
         let clients = try (0..<60).map { number in
-            let client = try RawClient(port: server.port)
+            let client = try TestSocket(port: server.port)
             if number % 3 == 1 { try client.send([0x16, 3, 1, 2, 0, 1]) }
             if number % 3 == 2 { try client.send([0x16] + [UInt8](repeating: 0x5A, count: 100)) }
             return client
@@ -167,11 +167,11 @@ struct TLSTests {
             $0.limits.handshakes = 1
         }
         let half: [UInt8] = [22, 3, 1, 2, 0, 1]
-        let first = try RawClient(port: server.port)
+        let first = try TestSocket(port: server.port)
         try first.send(half)
-        let client = try RawClient(port: server.port)
+        let client = try TestSocket(port: server.port)
         poll(nil, 0, 1000)
-        let second = try RawClient(port: server.port)
+        let second = try TestSocket(port: server.port)
         try second.send(half)
         poll(nil, 0, 100)
         try client.send(Self.hello)
@@ -183,8 +183,8 @@ struct TLSTests {
     @Test("a server ends while clients shake hands, read nothing, or are idle")
     func ending() throws {
         let server = try server()
-        let silent = try RawClient(port: server.port)
-        let half = try RawClient(port: server.port)
+        let silent = try TestSocket(port: server.port)
+        let half = try TestSocket(port: server.port)
         try half.send([0x16, 3, 1, 2, 0, 1])
         let idle = try SecureClient(port: server.port)
         try idle.join(server.port)

@@ -45,7 +45,7 @@ struct FrameTests {
             switch try client.next() {
             case .binary(let bytes): return bytes
             case .ping: try client.send("", opcode: 0xA)
-            case let other: throw RawClient.Failure(what: "\(other) instead of a picture")
+            case let other: throw TestSocket.Failure(what: "\(other) instead of a picture")
             }
         }
     }

@@ -153,11 +153,11 @@ struct PointerTests {
         try eventually("the decision", holds: { room.media.modes == [false] })
         let headers = ["Authorization": "Bearer secret", "Content-Type": "application/sdp"]
         let offer = "v=0\r\na=ice-ufrag:abcd\r\na=ice-pwd:aaaaaaaaaaaaaaaaaaaaaaaa\r\n"
-        let opened = try RawClient(port: room.port).request("POST", "/whep/desk", headers, body: offer)
+        let opened = try TestSocket(port: room.port).request("POST", "/whep/desk", headers, body: offer)
         #expect(opened.status == 201)
         try eventually("the decision", holds: { room.media.modes == [false, true] })
         let session = try #require(opened.headers["location"])
-        #expect(try RawClient(port: room.port).request("DELETE", session, headers).status == 200)
+        #expect(try TestSocket(port: room.port).request("DELETE", session, headers).status == 200)
         try eventually("the decision", holds: { room.media.modes == [false, true, false] })
         room.server.setPlainReaders(1, room: "desk")
         try eventually("the decision", holds: { room.media.modes.count == 4 })

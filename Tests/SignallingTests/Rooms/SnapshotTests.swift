@@ -62,7 +62,7 @@ struct SnapshotTests {
             $0.limits.snapshotTime = .seconds(60)
         }
         server.media.state.withLock { $0.holdsSnapshots = true }
-        let client = try RawClient(port: server.port)
+        let client = try TestSocket(port: server.port)
         try client.send(Self.plainRequest)
         let completion = try eventually("a request") { server.media.state.withLock { $0.waiting.first } }
         #expect(try server.request("GET", "/snapshot.png", bearer).status == 503)
@@ -75,8 +75,8 @@ struct SnapshotTests {
     func shared() throws {
         let server = try RunningServer()
         server.media.state.withLock { $0.holdsSnapshots = true }
-        func ask(_ path: String = "/snapshot.png") throws -> RawClient {
-            let client = try RawClient(port: server.port)
+        func ask(_ path: String = "/snapshot.png") throws -> TestSocket {
+            let client = try TestSocket(port: server.port)
             try client.send("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer secret\r\n\r\n")
             return client
         }
@@ -107,14 +107,14 @@ struct SnapshotTests {
         let server = try RunningServer { $0.limits.handshakeTime = .milliseconds(200) }
         server.media.state.withLock { $0.holdsSnapshots = true }
         do {
-            let clients = [try RawClient(port: server.port), try RawClient(port: server.port)]
+            let clients = [try TestSocket(port: server.port), try TestSocket(port: server.port)]
             for client in clients { try client.send(Self.plainRequest) }
             try eventually("a request") { server.media.state.withLock { $0.waiting.count == 1 } }
             #expect(server.media.state.withLock { $0.isWanted[0] }())
         }
         try eventually("the media side to be told") { !server.media.state.withLock { $0.isWanted[0] }() }
         server.media.state.withLock { $0.waiting[0] }(.failure(.noPicture))
-        let next = try RawClient(port: server.port)
+        let next = try TestSocket(port: server.port)
         try next.send("GET /snapshot.jpg HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer secret\r\n\r\n")
         try eventually("the next request") { server.media.state.withLock { $0.waiting.count == 2 } }
         server.media.state.withLock { $0.waiting[1] }(.success([5]))
@@ -130,7 +130,7 @@ struct SnapshotTests {
         server.media.state.withLock { $0.picture = .success(file) }
         func expectRefused() throws {
             try eventually("a refusal") {
-                let client = try RawClient(port: server.port)
+                let client = try TestSocket(port: server.port)
                 try client.send(Self.plainRequest)
                 let answer = try client.take(through: "\r\n\r\n")
                 return answer.hasPrefix("HTTP/1.1 503") && answer.contains("Retry-After: 1")
@@ -140,9 +140,9 @@ struct SnapshotTests {
             try eventually("an answer") { try server.request("GET", "/snapshot.png", bearer).status == 200 }
         }
         /// A client whose picture has begun to come; where too much is unread from before, it asks again.
-        func reader() throws -> RawClient {
+        func reader() throws -> TestSocket {
             try eventually("a picture that is begun") {
-                let client = try RawClient(port: server.port)
+                let client = try TestSocket(port: server.port)
                 try client.send(Self.plainRequest)
                 return try client.peek(12) == "HTTP/1.1 200" ? client : nil
             }
@@ -163,7 +163,7 @@ struct SnapshotTests {
     func late() throws {
         let server = try RunningServer { $0.limits.snapshotTime = .milliseconds(50) }
         server.media.state.withLock { $0.holdsSnapshots = true }
-        let client = try RawClient(port: server.port)
+        let client = try TestSocket(port: server.port)
         try client.send(Self.plainRequest)
         #expect(try client.response().status == 504)
         // Too late, and twice: nothing happens.
@@ -178,7 +178,7 @@ struct SnapshotTests {
         let server = try RunningServer()
         server.media.state.withLock { $0.holdsSnapshots = true }
         do {
-            let client = try RawClient(port: server.port)
+            let client = try TestSocket(port: server.port)
             try client.send(Self.plainRequest)
             try eventually("the request") { server.media.state.withLock { $0.waiting.count == 1 } }
         }

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Signalling
@@ -34,7 +35,7 @@ struct SocketIOCallTests {
         #expect(came[2] as? String == benJoined[2] as? String)
 
         try ann.send("42[\"message\",\"call,secret\",{\"type\":\"offer\",\"sdp\":\"v=0\\r\\ns=é\"}]")
-        guard case .text(let raw) = try ben.next() else { throw RawClient.Failure(what: "no text") }
+        guard case .text(let raw) = try ben.next() else { throw TestSocket.Failure(what: "no text") }
         #expect(raw == "42[\"message\",\"call,secret\",{\"sdp\":\"v=0\\r\\ns=\\u00e9\",\"type\":\"offer\"}]")
         try ben.send("42[\"message\",\"call,secret\",{\"type\":\"candidate\",\"label\":0,\"candidate\":\"c1\"}]")
         let candidate = try #require(try ann.nextEvent()[2] as? [String: Any])

@@ -2,6 +2,7 @@ import Foundation
 import MediaSessions
 import Signalling
 import Synchronization
+import TestSupport
 
 /// A media side that makes offers, or doesn't, and notes what it is told.
 final class CallingMedia: RoomMedia, SessionServer {
@@ -92,9 +93,9 @@ struct PollingClient {
         port = server.port
         self.version = version
         let opening = "/socket.io/?EIO=\(version)&transport=polling&t=abc"
-        let answer = try RawClient(port: port).request("GET", opening)
+        let answer = try TestSocket(port: port).request("GET", opening)
         guard answer.status == 200, let greeting = Self.split(answer.text, version).first else {
-            throw RawClient.Failure(what: "status \(answer.status)")
+            throw TestSocket.Failure(what: "status \(answer.status)")
         }
         let fields = try JSONSerialization.jsonObject(with: Data(greeting.dropFirst().utf8)) as? [String: Any]
         name = fields?["sid"] as? String ?? ""
@@ -102,30 +103,30 @@ struct PollingClient {
         if version == 4 {
             _ = try post(["40"])
             guard try poll().first?.hasPrefix("40{\"sid\":\"") == true else {
-                throw RawClient.Failure(what: "not connected")
+                throw TestSocket.Failure(what: "not connected")
             }
         }
     }
 
     /// What waits for the client, or comes next.
     func poll() throws -> [String] {
-        Self.split(try RawClient(port: port).request("GET", path).text, version)
+        Self.split(try TestSocket(port: port).request("GET", path).text, version)
     }
 
     /// A GET that nobody waits for yet.
-    func beginPoll() throws -> RawClient {
-        let client = try RawClient(port: port)
+    func beginPoll() throws -> TestSocket {
+        let client = try TestSocket(port: port)
         try client.send("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
         return client
     }
 
-    func endPoll(_ client: RawClient) throws -> [String] {
+    func endPoll(_ client: TestSocket) throws -> [String] {
         Self.split(try client.response().text, version)
     }
 
     func post(_ packets: [String]) throws -> RawResponse {
         let body = version == 4 ? packets.joined(separator: "\u{1E}") : packets.map { "\($0.count):\($0)" }.joined()
-        return try RawClient(port: port).request("POST", path, ["Content-Type": "text/plain"], body: body)
+        return try TestSocket(port: port).request("POST", path, ["Content-Type": "text/plain"], body: body)
     }
 
     /// The packets of an answer, which is ASCII.
@@ -147,11 +148,11 @@ extension WebSocketClient {
         let parameter = version == 3 ? "" : "EIO=\(version)&"
         let client = try WebSocketClient(port: server.port, path: "/socket.io/?\(parameter)transport=websocket")
         guard case .text(let greeting) = try client.next(), greeting.hasPrefix("0{\"sid\":\"") else {
-            throw RawClient.Failure(what: "no greeting")
+            throw TestSocket.Failure(what: "no greeting")
         }
         if version == 4 { try client.send("40") }
         guard case .text(let connected) = try client.next(), connected.hasPrefix("40") else {
-            throw RawClient.Failure(what: "not connected")
+            throw TestSocket.Failure(what: "not connected")
         }
         return client
     }
@@ -160,7 +161,7 @@ extension WebSocketClient {
     func nextEvent() throws -> [Any] {
         let frame = try next()
         guard case .text(let text) = frame, let event = SocketIOText.event(text) else {
-            throw RawClient.Failure(what: "\(frame) instead of an event")
+            throw TestSocket.Failure(what: "\(frame) instead of an event")
         }
         return event
     }

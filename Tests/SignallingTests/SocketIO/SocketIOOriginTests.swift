@@ -17,7 +17,7 @@ struct SocketIOOriginTests {
             #expect(answer.text == "{\"code\":4,\"message\":\"Forbidden\"}")
             #expect(answer.headers["access-control-allow-origin"] == nil)
         }
-        #expect(throws: RawClient.Failure.self) {
+        #expect(throws: TestSocket.Failure.self) {
             _ = try WebSocketClient(
                 port: server.port, path: "/socket.io/?transport=websocket", ["Origin": "http://evil.example"])
         }

@@ -79,7 +79,7 @@ struct SocketIOPollingTests {
         #expect(answers.map(\.status) == [200, 400])
         // Whichever came first is told of the end.
         #expect(PollingClient.split(answers[0].text, version) == ["1"])
-        #expect(try RawClient(port: server.port).request("GET", client.path).text.contains("\"code\":1"))
+        #expect(try TestSocket(port: server.port).request("GET", client.path).text.contains("\"code\":1"))
     }
 
     @Test("two requests that bring something at once end the session")
@@ -87,11 +87,11 @@ struct SocketIOPollingTests {
         let server = try callingServer()
         let client = try PollingClient(server, version: 4)
         let head = "POST \(client.path) HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2\r\n\r\n"
-        let first = try RawClient(port: server.port)
+        let first = try TestSocket(port: server.port)
         try first.send(head + "4")
         // The first one's header may come later than the second's.
         try eventually("one of them to be refused, and the session's end") {
-            try RawClient(port: server.port).request("POST", client.path, body: "2").status == 400
+            try TestSocket(port: server.port).request("POST", client.path, body: "2").status == 400
         }
         try first.send("2")
         #expect(try first.response().status == 400)
@@ -101,8 +101,8 @@ struct SocketIOPollingTests {
     func malformed(version: Int) throws {
         let server = try callingServer()
         let client = try PollingClient(server, version: version)
-        #expect(try RawClient(port: server.port).request("POST", client.path, body: "garbage").status == 400)
-        #expect(try RawClient(port: server.port).request("GET", client.path).text.contains("\"code\":1"))
+        #expect(try TestSocket(port: server.port).request("POST", client.path, body: "garbage").status == 400)
+        #expect(try TestSocket(port: server.port).request("GET", client.path).text.contains("\"code\":1"))
     }
 
     @Test("python-engineio's binary form of version 3 is read")
@@ -110,7 +110,7 @@ struct SocketIOPollingTests {
         let server = try callingServer()
         let client = try PollingClient(server, version: 3)
         let body = "\u{0}\u{1}\u{FF}2"
-        let raw = try RawClient(port: server.port)
+        let raw = try TestSocket(port: server.port)
         try raw.send("POST \(client.path) HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 4\r\n\r\n")
         try raw.send(body.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) })
         #expect(try raw.response().text == "ok")
@@ -135,7 +135,7 @@ struct SocketIOPollingTests {
         }
         let client = try PollingClient(server, version: 4)
         try eventually("the end of the one that doesn't answer") {
-            try RawClient(port: server.port).request("GET", client.path).text.contains("\"code\":1")
+            try TestSocket(port: server.port).request("GET", client.path).text.contains("\"code\":1")
         }
     }
 
@@ -157,8 +157,8 @@ struct SocketIOPollingTests {
         }
         let client = try PollingClient(server, version: 3)
         try eventually("the end of the silent one") {
-            try RawClient(port: server.port).request("POST", client.path, body: "2:").text.contains("\"code\":1")
-                || (try RawClient(port: server.port).request("GET", client.path).text.contains("1:1"))
+            try TestSocket(port: server.port).request("POST", client.path, body: "2:").text.contains("\"code\":1")
+                || (try TestSocket(port: server.port).request("GET", client.path).text.contains("1:1"))
         }
     }
 
@@ -170,7 +170,7 @@ struct SocketIOPollingTests {
         var packets: [String] = []
         while packets.count < 2 { packets += try client.poll() }
         #expect(server.server.audience(of: "desk").players == 1)
-        var waiting: RawClient? = try client.beginPoll()
+        var waiting: TestSocket? = try client.beginPoll()
         _ = try client.post(["2probe"])
         _ = try client.endPoll(try #require(waiting))
         waiting = try client.beginPoll()
@@ -233,7 +233,7 @@ struct SocketIOPollingTests {
         let body = version == 4 ? packets.joined(separator: "\u{1E}") : packets.map { "\($0.count):\($0)" }.joined()
         var client = try PollingClient(server, version: version)
         for _ in 0..<60 {
-            let raw = try RawClient(port: server.port)
+            let raw = try TestSocket(port: server.port)
             let bytes = random.mutation(of: Array(body.utf8))
             try raw.send("POST \(client.path) HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: \(bytes.count)\r\n\r\n")
             try raw.send(bytes)

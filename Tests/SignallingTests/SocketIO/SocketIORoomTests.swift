@@ -248,10 +248,10 @@ struct SocketIOUpgradeTests {
         try socket.send("5")
         try socket.send(SocketIOText.join)
         #expect(try socket.nextEvent()[0] as? String == "joined")
-        #expect(try RawClient(port: server.port).request("GET", client.path).text.contains("\"code\":3"))
-        #expect(try RawClient(port: server.port).request("POST", client.path, body: "2").text.contains("\"code\":3"))
+        #expect(try TestSocket(port: server.port).request("GET", client.path).text.contains("\"code\":3"))
+        #expect(try TestSocket(port: server.port).request("POST", client.path, body: "2").text.contains("\"code\":3"))
         _ = try socket.nextEvent()
-        #expect(throws: RawClient.Failure.self) { _ = try self.socket(client) }
+        #expect(throws: TestSocket.Failure.self) { _ = try self.socket(client) }
     }
 
     @Test("what is said meanwhile waits for the WebSocket, and none of it is lost")

@@ -167,11 +167,9 @@ struct StreamViewerTests {
         defer { first.stop() }
         #expect(first.takesConnections && lines.all.isEmpty)
 
-        let blocker = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        try #require(blocker >= 0)
-        defer { close(blocker) }
-        let port = try bindToLoopback(blocker)
-        try #require(listen(blocker, 1) == 0)
+        let blocker = try TestSocket(listening: .tcp)
+        defer { blocker.close() }
+        let port = blocker.port
         let address = TransportAddress(ipv4: 127, 0, 0, 1, port: port)
         let second = try MediaServer(MediaServerConfiguration(bind: address), log: lines.log)
         #expect(!second.takesConnections)
