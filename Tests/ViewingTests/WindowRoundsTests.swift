@@ -13,9 +13,9 @@ import Threading
 /// Each test runs in a process of its own, whose descriptors, threads and memory no other test changes.
 @Suite("A viewer's window, opened and closed many times in one process")
 struct WindowRoundsTests {
-    /// `Tools/soak/view` asks for more.
+    /// `Tools/soak view` asks for more.
     private static let count =
-        getenv("SCREENRELAY_VIEW_WINDOWS").flatMap { Int(String(cString: $0)) }.map { max(6, min($0, 2000)) } ?? 6
+        getenv("SCREENRELAY_VIEWS").flatMap { Int(String(cString: $0)) }.map { max(6, min($0, 2000)) } ?? 6
     private static let size = PictureSize(width: 176, height: 144)
 
     /// The folder of the recording and of the sound's server.

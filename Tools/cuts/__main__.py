@@ -38,14 +38,14 @@ class Parser(argparse.ArgumentParser):
 
 def parse():
     parser = Parser(
-        prog="Tools/soak/cuts",
+        prog="Tools/soak cuts",
         description="Cuts a recording with messages of the largest size at each of its first 4,096 bytes and at 1,000 "
         "random ones, and has inspect, replay and export read each. Exits 0 only where each gave what is whole, named "
         "where that ends, and took no more than twice the largest message, three times for .mkv. `Tools/test` runs the same with fewer.",
         epilog="exit codes: 0 all is right; 1 something is not; 64 usage; 69 something that is needed is missing; "
         "70 could not be measured.")
     parser.add_argument("--programs", metavar="FOLDER", required=True,
-                        help="where the built programs are (Tools/soak/cuts alone builds and takes .build/release)")
+                        help="where the built programs are (Tools/soak cuts alone builds and takes .build/release)")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="only each Nth of the first 4,096 bytes (1)")
     parser.add_argument("--random", type=int, default=1000, metavar="COUNT", help="how many random ones behind (1000)")
     parser.add_argument("--seed", type=int, default=1, help="of the random ones (1)")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Publishes over WHIP or plays over WHEP with libdatachannel, for Tools/soak/peers. It reads H.264 in Annex B form and Ogg
+"""Publishes over WHIP or plays over WHEP with libdatachannel, for Tools/soak peers. It reads H.264 in Annex B form and Ogg
 Opus, and prints each frame that it plays, one JSON object a line.
 
     datachannel.py publish URL TOKEN VIDEO AUDIO

@@ -118,14 +118,14 @@ def main():
     if sys.argv[1:] == ["--log"]:
         return log()
     parser = Parser(
-        prog="Tools/soak/tears",
+        prog="Tools/soak tears",
         description="Captures frames of a log that scrolls through an xterm, in each of five ways: all of a 1280x720 screen, "
         "the same at 4 Mbit/s, scaled, the xterm's window, and a part of the screen. Each line of the log has its number in "
         "black and white, so that a frame of two states shows: its lines skip one. Takes three minutes or more for each way.",
         epilog="exit codes: 0 no frame is torn; 1 some are; 64 usage; 69 something that is needed is missing.")
     parser.add_argument("frames", nargs="?", type=int, default=10_000, help="in each way (10000)")
     parser.add_argument("--programs", metavar="FOLDER", required=True,
-                        help="where screenrelay-capture is (Tools/soak/tears alone builds it)")
+                        help="where screenrelay-capture is (Tools/soak tears alone builds it)")
     parser.add_argument("--ways", metavar="LIST", default=",".join(WAYS), help="which of " + ",".join(WAYS))
     options = parser.parse_args()
     ways = options.ways.split(",")

@@ -161,7 +161,7 @@ class Soak:
 
 def main():
     parser = Parser(
-        prog="Tools/soak/tree",
+        prog="Tools/soak tree",
         description="Pushes one share to a Janus (alone) and to simple-whip-server in front of another Janus (whip), "
         "whose publisher a third Janus (third) shows as a remote publisher. Viewers join at each, one after another: "
         "the first decodes with aiortc, the others wait for the first packet of a key frame, and count packets. Then "
@@ -171,7 +171,7 @@ def main():
         "needed is missing." % LIMIT)
     parser.add_argument("viewers", nargs="?", type=int, default=5, help="at each server, at least 2 (5)")
     parser.add_argument("--programs", metavar="FOLDER", required=True,
-                        help="where screenrelay and the others are (Tools/soak/tree alone builds them)")
+                        help="where screenrelay and the others are (Tools/soak tree alone builds them)")
     parser.add_argument("--apart", type=float, default=2.5, metavar="SECONDS",
                         help="time between two joins (2.5): a server gets at most one key frame in 2 s")
     options = parser.parse_args()

@@ -188,7 +188,7 @@ extension EndToEndBesideBrowser {
                     .map((entry) => [entry.name.split("/").pop(), entry.responseStatus])])
             """
 
-        /// How many wrong tokens to try; `Tools/soak/tokens` tries more.
+        /// How many wrong tokens to try; `Tools/soak tokens` tries more.
         private static let tries = getenv("SCREENRELAY_TOKENS").flatMap { Int(String(cString: $0)) } ?? 2000
 
         @Test(

@@ -8,7 +8,7 @@ extension EndToEndBesideBrowser {
     @Suite("A hidden window", .enabled(if: EndToEnd.isPossible && Desktop.isAvailable && FFmpeg.isAvailable))
     struct CaptureHiddenTests {
         private static let size = PictureSize(width: 640, height: 480)
-        /// As many windows on each desktop; `Tools/soak/hidden` makes it more.
+        /// As many windows on each desktop; `Tools/soak hidden` makes it more.
         private static let windows = Survival.count("SCREENRELAY_HIDDEN", default: 4)
 
         @Test(

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension EndToEndBesideBrowser {
-    /// `Tools/soak/kills` runs the first test for longer.
+    /// `Tools/soak kills` runs the first test for longer.
     @Suite("Capture that is killed", .enabled(if: EndToEnd.isPossible))
     struct CaptureKillTests {
         private static let kills = Survival.count("SCREENRELAY_KILLS", default: 5)

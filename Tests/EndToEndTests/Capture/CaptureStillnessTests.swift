@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 extension EndToEndBesideBrowser {
-    /// `Tools/soak/stillness` runs the first test for longer.
+    /// `Tools/soak stillness` runs the first test for longer.
     @Suite("Stillness", .enabled(if: EndToEnd.isPossible))
     struct CaptureStillnessTests {
         /// How long nothing happens.

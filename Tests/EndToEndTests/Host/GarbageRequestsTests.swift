@@ -7,7 +7,7 @@ extension EndToEnd {
     /// Requests of each kind, changed at random.
     @Suite("Changed requests", .enabled(if: EndToEnd.isPossible))
     struct GarbageRequestsTests {
-        /// `Tools/soak/garbage` asks for more.
+        /// `Tools/soak garbage` asks for more.
         private static let count = getenv("SCREENRELAY_REQUESTS").flatMap { Int(String(cString: $0)) } ?? 1500
 
         private enum Port: CaseIterable {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension EndToEndBesideBrowser {
-    /// `Tools/soak/host-kills` and `Tools/soak/stopped-host` run these for longer.
+    /// `Tools/soak host-kills` and `Tools/soak stopped-host` run these for longer.
     @Suite("A host that is killed or stopped", .enabled(if: EndToEnd.hasBrowser))
     struct HostKillTests {
         private static let kills = Survival.count("SCREENRELAY_HOST_KILLS", default: 3)
@@ -58,7 +58,7 @@ extension EndToEndBesideBrowser {
             }
             print("host kills | back after p50 | longest, in ms of the host's start")
             print("\(times.count) | \(Survival.percentile(0.5, of: times)) | \(times.max() ?? 0)")
-            // A single one depends on how busy the machine is; `Tools/soak/host-kills` holds each to it.
+            // A single one depends on how busy the machine is; `Tools/soak host-kills` holds each to it.
             let isSoak = getenv("SCREENRELAY_HOST_KILLS") != nil
             #expect((isSoak ? times.max() ?? 0 : Survival.percentile(0.5, of: times)) <= 5000, "\(times)")
             #expect(capture.poll() == nil)

@@ -9,7 +9,7 @@ extension EndToEndBesideBrowser {
     /// Peers that connect to the link and have no business there.
     @Suite("Strangers on the link", .enabled(if: EndToEnd.isPossible))
     struct LinkStrangersTests {
-        /// `Tools/soak/connections` asks for more.
+        /// `Tools/soak connections` asks for more.
         private static let asked =
             getenv("SCREENRELAY_CONNECTIONS").flatMap { Int(String(cString: $0)) }.map { max(1, min($0, 10_000)) }
         private static let count = asked ?? 200

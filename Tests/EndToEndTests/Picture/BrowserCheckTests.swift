@@ -12,7 +12,7 @@ extension EndToEndInBrowser {
     @Suite("Pictures that the browser checks", .enabled(if: EndToEnd.hasBrowser))
     struct BrowserCheckTests {
         private static let mediaPort: UInt16 = 8189
-        /// How many pictures are checked; `Tools/soak/pictures` asks for more.
+        /// How many pictures are checked; `Tools/soak pictures` asks for more.
         private static let count = ProcessInfo.processInfo.environment["SCREENRELAY_CHECKS"].flatMap(Int.init) ?? 4
 
         @Test(

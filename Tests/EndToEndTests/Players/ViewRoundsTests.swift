@@ -8,7 +8,7 @@ extension EndToEnd {
     /// Many runs of `screenrelay view` at one host.
     @Suite("view, opened and closed", .enabled(if: EndToEnd.isPossible))
     struct ViewRoundsTests {
-        /// `Tools/soak/view` asks for more.
+        /// `Tools/soak view` asks for more.
         private static let count =
             getenv("SCREENRELAY_VIEWS").flatMap { Int(String(cString: $0)) }.map { max(20, min($0, 100_000)) } ?? 20
         /// How many run at the same time.

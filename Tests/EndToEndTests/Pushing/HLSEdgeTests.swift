@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// `Tools/soak/edges` runs it with more players.
+    /// `Tools/soak edges` runs it with more players.
     @Suite(
         "HLS through caches",
         .enabled(if: EndToEnd.isPossible && NginxServer.isAvailable && PythonClient.isAvailable(.debian)))

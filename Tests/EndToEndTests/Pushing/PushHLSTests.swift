@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// `Tools/soak/hls` runs it for longer.
+    /// `Tools/soak hls` runs it for longer.
     @Suite("HLS of a shared screen", .enabled(if: EndToEnd.isPossible && FFmpeg.isAvailable))
     struct PushHLSTests {
         private static let time = Interval.seconds(

@@ -9,7 +9,7 @@ import Testing
 
 extension EndToEndBesideBrowser {
     /// A server of the tests' own that waits for all that it is offered, and that holds names, as other people's do.
-    /// `Tools/soak/held-names` has it hold them for as long as they do.
+    /// `Tools/soak held-names` has it hold them for as long as they do.
     @Suite("Pushing to servers with habits", .enabled(if: EndToEnd.isPossible && PythonClient.isAvailable))
     struct ServerHabitsTests {
         /// For how long a name is held, in seconds.

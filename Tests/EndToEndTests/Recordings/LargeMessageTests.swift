@@ -110,11 +110,11 @@ extension EndToEnd {
         @Test("cut at many places give what is whole, name where that ends, and take not more either")
         func cuts() throws {
             let program = try #require(builtProgram("screenrelay"))
-            // `Tools/soak/cuts` tries each of the first 4,096 bytes, and 1,000 random ones.
+            // `Tools/soak cuts` tries each of the first 4,096 bytes, and 1,000 random ones.
             let folder = String(program.dropLast("/screenrelay".count))
             var launch = Launch(
-                "\(packageRoot)/Tools/soak/cuts",
-                ["--programs", folder, "--every", "1024", "--random", "2", "--at-once", "2"])
+                "\(packageRoot)/Tools/soak",
+                ["cuts", "--programs", folder, "--every", "1024", "--random", "2", "--at-once", "2"])
             launch.environment = RunningProgram.environment
             launch.standardOutput = .text(limit: 1 << 20)
             launch.standardError = .text(limit: 1 << 20)

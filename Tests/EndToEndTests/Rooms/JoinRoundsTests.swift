@@ -9,7 +9,7 @@ extension EndToEndBesideBrowser {
     /// Many viewers who come and go.
     @Suite("Coming and going", .enabled(if: EndToEnd.hasBrowser))
     struct JoinRoundsTests {
-        /// `Tools/soak/joins` asks for more.
+        /// `Tools/soak joins` asks for more.
         private static let count =
             getenv("SCREENRELAY_JOINS").flatMap { Int(String(cString: $0)) }.map { max(20, min($0, 100_000)) } ?? 80
         /// How many begin in a second.

@@ -10,7 +10,7 @@ extension EndToEnd {
         "Several hosts under one address",
         .enabled(if: EndToEnd.isPossible && TwoHosts.isAvailable && PythonClient.isAvailable))
     struct SeveralHostsTests {
-        /// `Tools/soak/hosts` asks for more.
+        /// `Tools/soak hosts` asks for more.
         private static let signUps = Survival.count("SCREENRELAY_SIGN_UPS", default: 100)
 
         private let folder: TemporaryFolder

@@ -43,7 +43,7 @@ enum Survival {
         return sorted.indices.contains(index) ? sorted[index] : sorted.first ?? 0
     }
 
-    /// How often a test repeats what it does: a number from the environment, set by the scripts in Tools/soak.
+    /// How often a test repeats what it does: a number from the environment, set by `Tools/soak`.
     static func count(_ variable: String, default usual: Int) -> Int {
         getenv(variable).flatMap { Int(String(cString: $0)) } ?? usual
     }

@@ -1,4 +1,4 @@
-// Publishes by WHIP or plays by WHEP with pion, for Tools/soak/peers. It reads H.264 in Annex B form and Ogg Opus, and says each frame
+// Publishes by WHIP or plays by WHEP with pion, for Tools/soak peers. It reads H.264 in Annex B form and Ogg Opus, and says each frame
 // that it plays, one JSON object a line.
 //
 //	pion publish URL TOKEN VIDEO AUDIO
