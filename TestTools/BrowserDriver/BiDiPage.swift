@@ -2,10 +2,10 @@
 final class BiDiPage: PageCommands {
     /// The browsing context.
     let id: String
-    private let browser: Browser
+    private let browser: BrowserProcess
 
     /// Opens an empty page. Throws the errors of `Browser.call`.
-    init(in browser: Browser, until deadline: ContinuousClock.Instant) throws(BrowserError) {
+    init(in browser: BrowserProcess, until deadline: ContinuousClock.Instant) throws(BrowserError) {
         let made = try browser.call("browsingContext.create", ["type": "tab"], until: deadline)
         guard let context = made["context"].string else { throw .unexpectedAnswer("a page without a context") }
         self.browser = browser

@@ -1,27 +1,26 @@
 import FoundationEssentials
 import Glibc
-import Processes
+import Synchronization
 
-/// A headless browser with a profile of its own, controlled through the DevTools protocol over pipes, or through
-/// WebDriver BiDi over a WebSocket.
+/// A headless browser, controlled through the DevTools protocol over pipes, or through WebDriver BiDi over a WebSocket:
+/// a process with a profile of its own, or a context of its own (cookies, storage, permissions) in a process that is shared.
 ///
 /// Use it from one thread at a time; every call has a deadline. When the last reference to the browser and its pages
 /// goes, the browser ends and its profile is removed.
 public final class Browser {
-    private let kind: Kind
-    private let process: ChildProcess
-    private let profile: URL
-    private var channel: (any MessageChannel)?
-    private var lastID = 0
-    private var pages: [String: WeakPage] = [:]
+    private let process: BrowserProcess
+    /// Its context in a shared process; nil if the process is its own.
+    private let context: JSONValue?
     private var isClosed = false
-
-    private struct WeakPage {
-        weak var page: Page?
-    }
 
     /// Whether a Chromium is installed.
     public static var isAvailable: Bool { Kind.chromium.isAvailable }
+
+    /// Processes of Chromium that nobody uses at the moment.
+    private static let idle = Mutex<[BrowserProcess]>([])
+    private static let endsIdle: Void = {
+        _ = atexit { for process in Browser.idle.withLock({ $0 }) { process.close() } }
+    }()
 
     /// Starts a browser, with `extraFlags` added to its command line. It answers before this returns.
     ///
@@ -34,56 +33,29 @@ public final class Browser {
         _ kind: Kind = .chromium, extraFlags: [String] = [], prefix: [String] = [],
         within limit: Duration = .seconds(90)
     ) throws(BrowserError) -> Browser {
-        try Browser(kind, extraFlags, prefix, until: ContinuousClock.now + limit)
+        Browser(try BrowserProcess(kind, extraFlags, prefix, until: ContinuousClock.now + limit), context: nil)
     }
 
-    private init(
-        _ kind: Kind, _ extraFlags: [String], _ prefix: [String], until deadline: ContinuousClock.Instant
-    ) throws(BrowserError) {
-        guard let program = kind.program else { throw .notInstalled(kind) }
-        let pipe: DevToolsPipe? = try kind == .chromium ? DevToolsPipe() : nil
-        let profile = FileManager.default.temporaryDirectory.appending(path: "screenrelay-browser-\(UUID().uuidString)")
-        let words = prefix + [program] + kind.flags(profile: profile.path) + extraFlags + ["about:blank"]
-        var launch = Launch(words[0], Array(words.dropFirst()))
-        launch.environment = kind.environment(profile: profile.path)
-        if let pipe { launch.descriptors = [3: pipe.browsersEnds.reading, 4: pipe.browsersEnds.writing] }
-        launch.standardOutput = .null
-        launch.standardError = .text(limit: 256 * 1024)
-        launch.leadsProcessGroup = true
-        do {
-            process = try ChildProcess(launch)
-        } catch {
-            throw .notStarted(error.description)
+    /// A Chromium for a test that needs only pages, and that neither ends its process nor has flags of its own. The
+    /// process may have served others of this program before, one after another, and serves again: starting one takes
+    /// more than a second of CPU time. Throws the errors of ``launch(_:extraFlags:prefix:within:)``.
+    public static func shared(within limit: Duration = .seconds(90)) throws(BrowserError) -> Browser {
+        let deadline = ContinuousClock.now + limit
+        _ = endsIdle
+        while let process = idle.withLock({ $0.popLast() }) {
+            if let context = try? process.newContext(until: deadline) { return Browser(process, context: context) }
+            process.close()
         }
-        self.kind = kind
-        self.profile = profile
-        if let pipe {
-            pipe.closeBrowsersEnds()
-            channel = pipe
-            _ = try call("Browser.getVersion", until: deadline)
-        } else {
-            channel = try BiDiSocket(port: listeningPort(until: deadline), until: deadline)
-            let wanted: JSONValue = ["alwaysMatch": ["acceptInsecureCerts": true]]
-            _ = try call("session.new", ["capabilities": wanted], until: deadline)
-            _ = try call("session.subscribe", ["events": ["log.entryAdded"]], until: deadline)
-        }
+        let process = try BrowserProcess(.chromium, [], [], until: deadline)
+        return Browser(process, context: try process.newContext(until: deadline))
+    }
+
+    private init(_ process: BrowserProcess, context: JSONValue?) {
+        self.process = process
+        self.context = context
     }
 
     deinit { close() }
-
-    /// The port on which Firefox says that it listens.
-    private func listeningPort(until deadline: ContinuousClock.Instant) throws(BrowserError) -> UInt16 {
-        let mark = "WebDriver BiDi listening on ws://127.0.0.1:"
-        while ContinuousClock.now < deadline {
-            // The last piece has no line feed yet.
-            let lines = (process.errorOutput?.text ?? "").split(separator: "\n", omittingEmptySubsequences: false)
-            for line in lines.dropLast() where line.hasPrefix(mark) {
-                if let port = UInt16(line.dropFirst(mark.count)) { return port }
-            }
-            if process.wait(within: .milliseconds(20)) != nil { throw .gone(lastWords) }
-        }
-        throw .deadlineMissed("starting to listen")
-    }
 
     /// Opens `url` in a new page, and returns when the page has fired its load event.
     ///
@@ -93,109 +65,33 @@ public final class Browser {
     {
         let deadline = ContinuousClock.now + limit
         let commands: any PageCommands
-        switch kind {
-        case .chromium: commands = try DevToolsPage(in: self, until: deadline)
-        case .firefox: commands = try BiDiPage(in: self, until: deadline)
+        switch process.kind {
+        case .chromium: commands = try DevToolsPage(in: process, context: context, until: deadline)
+        case .firefox: commands = try BiDiPage(in: process, until: deadline)
         }
         let page = Page(browser: self, commands: commands)
-        pages[commands.id] = WeakPage(page: page)
+        process.deliver(to: page, id: commands.id)
         if url != "about:blank" { try page.navigate(url, until: deadline) }
         return page
     }
 
-    /// Ends the browser and all processes that it started, and removes its profile. Idempotent.
+    /// Ends the browser and all processes that it started, and removes its profile; of a shared process, it ends the
+    /// context with its pages. Idempotent.
     public func close() {
         if isClosed { return }
         isClosed = true
-        // Ask first, so that the browser's own children end in good order too.
-        _ = try? call(kind == .chromium ? "Browser.close" : "browser.close", until: ContinuousClock.now + .seconds(2))
-        if process.wait(within: .seconds(3)) == nil { process.stop(within: .seconds(1)) }
-        try? FileManager.default.removeItem(at: profile)
+        guard let context else { return process.close() }
+        if process.dispose(context) { Self.idle.withLock { $0.append(process) } } else { process.close() }
     }
 
     /// Kills the browser and all processes that it started, without any goodbye, as a power failure would. Only `close`
     /// may follow.
-    public func kill() {
-        process.terminate(SIGKILL)
-        _ = process.wait(within: .seconds(3))
-    }
-
-    /// Carries out one command of the protocol (of a session of DevTools, if one is given) and returns its result.
-    func call(
-        _ method: String, _ parameters: JSONValue = [:], session: String? = nil,
-        until deadline: ContinuousClock.Instant
-    ) throws(BrowserError) -> JSONValue {
-        lastID += 1
-        let id = lastID
-        var message: [String: JSONValue] = [
-            "id": .number(Double(id)), "method": .string(method), "params": parameters,
-        ]
-        if let session { message["sessionId"] = .string(session) }
-        do throws(BrowserError) {
-            try send(.object(message), until: deadline)
-            while let answer = try receive(until: deadline) {
-                guard answer["id"].int == id else {
-                    deliver(answer)
-                    continue
-                }
-                // WebDriver BiDi has the message beside the error, and not in it.
-                if let reason = answer["error"]["message"].string ?? answer["message"].string {
-                    throw .refused(method: method, reason: reason)
-                }
-                return answer["result"]
-            }
-        } catch .gone {
-            throw .gone(lastWords)
-        }
-        throw .deadlineMissed(method)
-    }
-
-    /// Delivers events until `deadline` or until `isDone` returns true; returns false if it never did.
-    func pump(until deadline: ContinuousClock.Instant, isDone: () -> Bool) throws(BrowserError) -> Bool {
-        do throws(BrowserError) {
-            while !isDone() {
-                guard let message = try receive(until: deadline) else { return isDone() }
-                deliver(message)
-            }
-            return true
-        } catch .gone {
-            throw .gone(lastWords)
-        }
-    }
+    public func kill() { process.kill() }
 
     /// Closes one page.
     func closePage(_ commands: any PageCommands) {
-        pages[commands.id] = nil
+        process.deliver(to: nil, id: commands.id)
         if isClosed { return }
         try? commands.close(until: ContinuousClock.now + .seconds(5))
-    }
-
-    private func send(_ message: JSONValue, until deadline: ContinuousClock.Instant) throws(BrowserError) {
-        guard let channel else { throw .gone("") }
-        guard let encoded = try? JSONEncoder().encode(message) else { throw .unexpectedAnswer("unsendable message") }
-        try channel.send([UInt8](encoded), until: deadline)
-    }
-
-    private func receive(until deadline: ContinuousClock.Instant) throws(BrowserError) -> JSONValue? {
-        guard let channel, let message = try channel.receive(until: deadline) else { return nil }
-        guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(message)) else {
-            throw .unexpectedAnswer("not JSON: \(String(decoding: message.prefix(200), as: UTF8.self))")
-        }
-        return value
-    }
-
-    private func deliver(_ message: JSONValue) {
-        guard let method = message["method"].string else { return }
-        let parameters = message["params"]
-        guard let page = message["sessionId"].string ?? parameters["source"]["context"].string else { return }
-        pages[page]?.page?.receive(method, parameters)
-    }
-
-    /// The last lines of the browser's standard error.
-    private var lastWords: String {
-        _ = process.wait(within: .milliseconds(500))
-        let lines = (process.errorOutput?.text ?? "").split(separator: "\n")
-        return ([process.poll()?.description].compactMap { $0 } + lines.suffix(3).map(String.init))
-            .joined(separator: "; ")
     }
 }

@@ -2,13 +2,17 @@
 final class DevToolsPage: PageCommands {
     /// The session.
     let id: String
-    private let browser: Browser
+    private let browser: BrowserProcess
     private let target: String
     private var loads = 0
 
-    /// Opens an empty page. Throws the errors of `Browser.call`.
-    init(in browser: Browser, until deadline: ContinuousClock.Instant) throws(BrowserError) {
-        let target = try browser.call("Target.createTarget", ["url": "about:blank"], until: deadline)["targetId"]
+    /// Opens an empty page, in this context if one is given. Throws the errors of `BrowserProcess.call`.
+    init(
+        in browser: BrowserProcess, context: JSONValue?, until deadline: ContinuousClock.Instant
+    ) throws(BrowserError) {
+        var wanted: [String: JSONValue] = ["url": "about:blank"]
+        wanted["browserContextId"] = context
+        let target = try browser.call("Target.createTarget", .object(wanted), until: deadline)["targetId"]
         let attached = try browser.call(
             "Target.attachToTarget", ["targetId": target, "flatten": true], until: deadline)
         guard let session = attached["sessionId"].string, let targetID = target.string else {

@@ -136,7 +136,7 @@ extension EndToEndBesideBrowser {
 
         @Test("links end after their time, and a page in the room is told", .enabled(if: EndToEnd.hasBrowser))
         func expiry() throws {
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             // A busy machine may not get a page into the room within the shortest time.
             for seconds in [3, 6, 12, 24] {
                 let host = try host(["--expires", "\(seconds)s"])

@@ -43,7 +43,7 @@ extension EndToEndInBrowser {
                 hostOptions: [
                     "--listen", "127.0.0.1:\(try freePort())", "--token-file", folder.file("token"),
                 ])
-            let viewer = try playing(desktop, in: Browser.launch())
+            let viewer = try playing(desktop, in: Browser.shared())
             let page = viewer.page
             try page.evaluate(
                 """
@@ -82,7 +82,7 @@ extension EndToEndInBrowser {
         @Test("who is removed is told so, and is not asked to try again", .timeLimit(.minutes(5)))
         func removed() throws {
             let desktop = try SharedDesktop()
-            let viewer = try playing(desktop, in: Browser.launch())
+            let viewer = try playing(desktop, in: Browser.shared())
             let process = "\(desktop.host.child.processID)"
             let listed = try CommandLineRun(["screenrelay", "rooms", "--json", "--pid", process])
             let rooms = try JSONDecoder().decode(JSONValue.self, from: Data(listed.output.utf8))
@@ -100,7 +100,7 @@ extension EndToEndInBrowser {
 
         @Test("who watches while the link expires is told so, and where to get another", .timeLimit(.minutes(5)))
         func expiry() throws {
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             // A busy machine may not show a picture within the shortest time.
             for seconds in [5, 10, 20, 40] {
                 let desktop = try SharedDesktop(options: ["--expires", "\(seconds)s"])

@@ -16,7 +16,7 @@ extension EndToEndInBrowser {
                 atPath: file, contents: Data("open sesame\n".utf8), attributes: [.posixPermissions: 0o600])
             try #require(isWritten)
             let desktop = try SharedDesktop(options: ["--password-file", file])
-            let viewer = try ViewerPage(desktop.link, in: Browser.launch())
+            let viewer = try ViewerPage(desktop.link, in: Browser.shared())
             let page = viewer.page
             _ = try page.waitUntil("window.screenRelay?.phase === 'locked' && document.activeElement.id === 'password'")
             #expect(try page.evaluate("document.querySelector('#prompt .problem').hidden").bool == true)

@@ -16,7 +16,7 @@ extension EndToEndInBrowser {
             let proxy = try PythonClient("Network/naming_proxy", in: .debian, ["\(port)"])
             let place = "http://127.0.0.1:\(try #require(try proxy.event("listening")["port"] as? Int))"
             let fragment = try #require(link.split(separator: "#").last)
-            let page = try Browser.launch().newPage("\(place)/#\(fragment)")
+            let page = try Browser.shared().newPage("\(place)/#\(fragment)")
             try page.waitUntil("document.getElementById('card-title')?.textContent.includes('refuses pages')")
             let detail = try page.evaluate("document.getElementById('card-detail').textContent").string
             #expect(detail?.contains("--allow-origin \(place)") == true)

@@ -63,7 +63,7 @@ extension EndToEndInBrowser {
             defer { desktop.stop() }
             #expect(desktop.link.hasPrefix("https://127.0.0.1:"))
             let port = try #require(RoomLink(desktop.link)).port
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let viewer = ViewerPage(try browser.newPage("about:blank"))
             try viewer.page.send("Security.setIgnoreCertificateErrors", ["ignore": true])
             try viewer.page.navigate(desktop.link)

@@ -62,7 +62,7 @@ extension EndToEndBesideBrowser {
             .timeLimit(.minutes(5)), .enabled(if: EndToEnd.hasBrowser))
         func frozenHost() throws {
             let desktop = try SharedDesktop(apart: .hostFirst)
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let viewer = try ViewerPage(desktop.link, in: browser)
             try viewer.waitUntilPlaying()
             try viewer.expectMotion()

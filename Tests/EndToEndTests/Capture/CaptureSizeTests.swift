@@ -69,7 +69,7 @@ extension EndToEndBesideBrowser {
             .timeLimit(.minutes(5)))
         func page() throws {
             let desktop = try SharedDesktop(size: Self.largest)
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let viewer = try ViewerPage(desktop.link, in: browser)
             try viewer.waitUntilPlaying()
             for (width, height) in [(500, 300), (302, 400), (800, 600), (162, 122), (640, 480)] {

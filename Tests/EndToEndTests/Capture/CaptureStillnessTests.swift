@@ -22,7 +22,7 @@ extension EndToEndBesideBrowser {
             let desktop = try SharedDesktop(scene: ["--still"], size: PictureSize(width: 1280, height: 720))
             let linked = try LinkedCapture(desktop.screen)
             try linked.send(.pointerMode(.apart))
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let viewer = try ViewerPage(desktop.link, in: browser)
             try viewer.waitUntilPlaying()
             // A busy machine may begin by the WebSocket.

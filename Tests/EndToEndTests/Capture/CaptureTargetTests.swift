@@ -161,7 +161,7 @@ extension EndToEndBesideBrowser {
                 PixelRectangle(x: 20, y: 30, width: 320, height: 200), color: 0xFF0000, title: "the one")
             let share = try RunningProgram(
                 "screenrelay", ["share", "--display", screen.name, "--window", "the one"] + LinkSocket.hostOptions)
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let viewer = try ViewerPage(try share.printedLink(), in: browser)
             try viewer.waitUntilPlaying()
             func color() throws -> SceneColor? { try viewer.picture()?.meanColor(of: SceneRectangle(150, 100, 8, 8)) }

@@ -11,7 +11,7 @@ extension EndToEndInBrowser {
         /// about faults.
         private func lines(_ script: String) throws -> [String] {
             let screen = try VirtualScreen(PictureSize(width: 640, height: 480))
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let doctor = try RunningProgram(
                 "screenrelay", ["doctor", "--browser=none", "--display", screen.name] + RunningProgram.anyPorts)
             let link = try eventually("the page's link") {

@@ -159,7 +159,7 @@ extension EndToEndBesideBrowser {
                     .first { $0.hasPrefix("http://") }.map(String.init)
             }
             let room = try #require(RoomLink(link))
-            let viewer = try ViewerPage(link, in: try Browser.launch())
+            let viewer = try ViewerPage(link, in: try Browser.shared())
             try viewer.waitUntilPlaying()
             // Each participant comes and leaves, and is reported on both.
             let join = Array("{\"eventName\":\"__join\",\"data\":{\"room\":\"\(room.room),\(room.token)\"}}".utf8)
@@ -175,7 +175,7 @@ extension EndToEndBesideBrowser {
             }
             try viewer.expectMotion(by: 90, within: .seconds(90))
             // A viewer who comes now is let in, and sees motion, too.
-            let late = try ViewerPage(link, in: try Browser.launch())
+            let late = try ViewerPage(link, in: try Browser.shared())
             try late.waitUntilPlaying()
             try late.expectMotion(by: 30, within: .seconds(90))
             try viewer.expectMotion(by: 30, within: .seconds(90))

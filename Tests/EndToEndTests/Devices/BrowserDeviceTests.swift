@@ -36,7 +36,7 @@ extension EndToEndInBrowser {
             .timeLimit(.minutes(5)))
         func choice() throws {
             let room = try PublishedRoom(["--camera", "640x480@15"])
-            let viewer = try ViewerPage(room.link, in: Browser.launch())
+            let viewer = try ViewerPage(room.link, in: Browser.shared())
             let presenter = try PresentingPage(room, cameras: 4)
             let page = presenter.page
             try page.waitUntil("document.getElementById('present')?.hidden === false")

@@ -24,7 +24,7 @@ extension EndToEndBesideBrowser {
                 ])
             defer { desktop.stop() }
             let link = desktop.link
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let viewers = try (0..<2).map { _ in try ViewerPage(link, in: browser) }
             for viewer in viewers {
                 try viewer.waitUntilPlaying()
@@ -74,7 +74,7 @@ extension EndToEndBesideBrowser {
         func stoppedHost() throws {
             let desktop = try SharedDesktop(apart: .hostFirst)
             defer { desktop.stop() }
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let viewer = try ViewerPage(desktop.link, in: browser)
             try viewer.waitUntilPlaying()
             try viewer.expectMotion(by: 20)

@@ -13,7 +13,7 @@ extension EndToEndInBrowser {
             defer { server.stop() }
             let folder = try TemporaryFolder()
             let host = try RunningProgram.host("unix:\(folder.file("link.sock"))", ["--source", server.url])
-            let viewer = try ViewerPage(host.printedLink(), in: Browser.launch())
+            let viewer = try ViewerPage(host.printedLink(), in: Browser.shared())
             let page = viewer.page
             try viewer.waitUntilPlaying(within: .seconds(90))
             let first = try #require(try viewer.picture())

@@ -31,7 +31,7 @@ extension EndToEndBesideBrowser {
                 "whep_player", in: .rtc, ["\(room.address)/whep/screen", "--token", room.token, "--sound", heard])
             try player.event("frame")
 
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let viewer = try ViewerPage(room.link, in: browser)
             try viewer.waitUntilPlaying()
             try viewer.waitForTone()

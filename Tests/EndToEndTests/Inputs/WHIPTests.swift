@@ -29,7 +29,7 @@ extension EndToEndBesideBrowser {
             .timeLimit(.minutes(5)))
         func life() throws {
             let room = try PublishedRoom()
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let viewer = try ViewerPage(room.link, in: browser)
             let publisher = try publisher(room.address, room.token)
             let answer = try publisher.event("answered")
@@ -98,7 +98,7 @@ extension EndToEndBesideBrowser {
             .timeLimit(.minutes(5)))
         func gstreamer() throws {
             let room = try PublishedRoom()
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let viewer = try ViewerPage(room.link, in: browser)
             let publisher = try PythonClient(
                 "whip_gstreamer", in: .debian, [room.address + "/whip/screen", room.token])
@@ -116,7 +116,7 @@ extension EndToEndBesideBrowser {
             let desktop = try SharedDesktop(options: ["--presenters"])
             let (address, viewing) = parts(of: desktop.link)
             let token = try desktop.host.presentersToken()
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let viewer = try ViewerPage(desktop.link, in: browser)
             try viewer.waitUntilPlaying()
 

@@ -28,7 +28,7 @@ extension EndToEndBesideBrowser {
             let desktop = try SharedDesktop(apart: .hostFirst, captureTo: host.address)
             defer { desktop.stop() }
             try host.program.waitForLog(EndToEnd.LinkBetweenPrograms.cameTogether)
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let viewer = try ViewerPage(host.link, in: browser)
             try viewer.waitUntilPlaying()
             // A busy machine may begin by the WebSocket.

@@ -97,7 +97,7 @@ extension EndToEndInBrowser {
             let server = try PulseServer(in: TemporaryFolder())
             let desktop = try SharedDesktop(
                 options: ["--sound", "desktop"], prefix: ["env", "PULSE_SERVER=\(server.address)"])
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let page = try browser.newPage()
             let isOffered = "document.getElementById('listen')?.checkVisibility()"
 

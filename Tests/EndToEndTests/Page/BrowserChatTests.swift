@@ -14,7 +14,7 @@ extension EndToEndInBrowser {
 
         /// Opens a page in a browser of its own, as a user called `name`.
         private func viewer(_ link: String, as name: String) throws -> Page {
-            let page = try Browser.launch().newPage("about:blank")
+            let page = try Browser.shared().newPage("about:blank")
             try page.runBeforeLoad("try { localStorage.setItem('screenrelay.name', '\(name)'); } catch {}")
             try page.navigate(link)
             try ViewerPage(page).waitUntilPlaying()

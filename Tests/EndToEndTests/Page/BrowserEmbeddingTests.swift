@@ -86,7 +86,7 @@ extension EndToEndInBrowser {
             let desktop = try SharedDesktop(options: ["--embed-in", allowed, "--presenters"])
             let presentersLink = try desktop.host.printed("Presenters: ")
             try writePages(for: presentersLink)
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let page = try browser.newPage("\(allowed)/element.html")
             try page.waitUntil("heard.some(({ type }) => type === 'playing')")
             let size = "(({ width, height }) => `${width}x${height}`)(heard.find(({ type }) => type === 'playing'))"
@@ -123,7 +123,7 @@ extension EndToEndInBrowser {
         func frame() throws {
             let desktop = try SharedDesktop(options: ["--embed-in", other, "--embed-in", allowed])
             try writePages(for: desktop.link)
-            let page = try Browser.launch().newPage("\(allowed)/frame.html")
+            let page = try Browser.shared().newPage("\(allowed)/frame.html")
             let told = "heard.map(({ data }) => Object.entries(data?.screenRelay ?? {}).join())"
             try page.waitUntil("\(told).includes('state,playing,source,live,width,640,height,480')")
             try expectMotion(inFrameOf: page)
@@ -131,7 +131,7 @@ extension EndToEndInBrowser {
 
         @Test("other pages can neither show the page nor load the element", .timeLimit(.minutes(5)))
         func refused() throws {
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             for (options, origin) in [([], allowed), (["--embed-in", allowed], other)] {
                 let desktop = try SharedDesktop(options: options)
                 try writePages(for: desktop.link)
@@ -154,7 +154,7 @@ extension EndToEndInBrowser {
             .enabled(if: access("/usr/bin/zbarimg", X_OK) == 0), .timeLimit(.minutes(5)))
         func inviteLink() throws {
             let desktop = try SharedDesktop(options: ["--presenters"])
-            let viewer = try ViewerPage(desktop.link, in: Browser.launch())
+            let viewer = try ViewerPage(desktop.link, in: Browser.shared())
             let page = viewer.page
             try viewer.waitUntilPlaying()
             try page.waitUntil("document.getElementById('people-button')?.hidden === false")

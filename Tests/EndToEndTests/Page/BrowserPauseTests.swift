@@ -28,7 +28,7 @@ extension EndToEndInBrowser {
             .timeLimit(.minutes(5)))
         func pause() throws {
             let desktop = try SharedDesktop()
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let viewer = try ViewerPage(desktop.link, in: browser)
             try viewer.waitUntilPlaying()
             try viewer.expectMotion()
@@ -90,7 +90,7 @@ extension EndToEndInBrowser {
             // It has sent pictures.
             _ = try LinkSnapshot(of: link)
             try ask("pause")
-            let viewer = try ViewerPage(link, in: Browser.launch())
+            let viewer = try ViewerPage(link, in: Browser.shared())
             let words = try eventually("the slate") {
                 try viewer.page.evaluate(Self.slate).string.flatMap { $0.isEmpty ? nil : $0 }
             }
@@ -115,7 +115,7 @@ extension EndToEndInBrowser {
         @Test("a capture that dies while the sharer pauses shows nothing when it is back", .timeLimit(.minutes(5)))
         func restart() throws {
             let desktop = try SharedDesktop()
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             _ = try ask("pause", of: desktop)
             let viewer = try ViewerPage(desktop.link, in: browser)
             try viewer.page.waitUntil("screenRelay.source === 'paused'")
@@ -137,7 +137,7 @@ extension EndToEndInBrowser {
         @Test("stop ends the share in good order, and its viewers are told", .timeLimit(.minutes(5)))
         func stop() throws {
             let desktop = try SharedDesktop()
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let viewer = try ViewerPage(desktop.link, in: browser)
             try viewer.waitUntilPlaying()
             #expect(try ask("stop", of: desktop) == "stopping\n")

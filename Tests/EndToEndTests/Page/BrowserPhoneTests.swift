@@ -31,7 +31,7 @@ extension EndToEndInBrowser {
             """
 
         private func open(_ link: String, on screen: PictureSize) throws -> Page {
-            let page = try Browser.launch().newPage("about:blank")
+            let page = try Browser.shared().newPage("about:blank")
             try page.send(
                 "Emulation.setDeviceMetricsOverride",
                 [

@@ -25,7 +25,7 @@ extension EndToEndInBrowser {
                 host = try RunningProgram.host("unix:" + path, ["--log", "debug"])
                 link = try host.printedLink()
                 capture = try PointerCapture(path: path)
-                browser = try Browser.launch()
+                browser = try Browser.shared()
             }
 
             /// Sends `count` pictures, 50 ms apart.

@@ -12,7 +12,7 @@ extension EndToEndInBrowser {
         @Test("share starts capture again, and the viewer's page goes on by itself", .timeLimit(.minutes(5)))
         func shared() throws {
             let desktop = try SharedDesktop()
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let viewer = try beginWatching(desktop, in: browser)
             let first = try desktop.captureProcessID()
             kill(first, SIGKILL)
@@ -26,7 +26,7 @@ extension EndToEndInBrowser {
             .timeLimit(.minutes(5)), arguments: SharedDesktop.Order.allCases)
         func apart(order: SharedDesktop.Order) throws {
             let desktop = try SharedDesktop(apart: order)
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let viewer = try beginWatching(desktop, in: browser)
             let capture = try #require(desktop.capture)
             capture.child.terminate(SIGKILL)
@@ -42,7 +42,7 @@ extension EndToEndInBrowser {
             .timeLimit(.minutes(5)))
         func hang() throws {
             let desktop = try SharedDesktop(apart: .hostFirst)
-            let viewer = try beginWatching(desktop, in: Browser.launch())
+            let viewer = try beginWatching(desktop, in: Browser.shared())
             // The page has been open for a moment only, but the host says that the source is never silent.
             let notice = "document.getElementById('notice')"
             try viewer.page.evaluate(
@@ -71,7 +71,7 @@ extension EndToEndInBrowser {
         func brokenOff() throws {
             let desktop = try SharedDesktop()
             let relay = try Relay(to: desktop.link, holdsFirstPage: true)
-            let page = try Browser.launch().newPage()
+            let page = try Browser.shared().newPage()
             try page.send("Page.navigate", ["url": .string(relay.link)])
             try page.waitUntil(
                 "document.readyState === 'loading' && performance.getEntriesByName('first-paint').length > 0")
@@ -87,7 +87,7 @@ extension EndToEndInBrowser {
         func socketEnds() throws {
             let desktop = try SharedDesktop()
             let relay = try Relay(to: desktop.link)
-            let viewer = try beginWatching(try ViewerPage(relay.link, in: Browser.launch()))
+            let viewer = try beginWatching(try ViewerPage(relay.link, in: Browser.shared()))
             try relay.endWebSockets()
             try viewer.expectMotion()
             // What the host says reaches the page again.
@@ -106,7 +106,7 @@ extension EndToEndInBrowser {
             .timeLimit(.minutes(5)))
         func otherBuild() throws {
             let desktop = try SharedDesktop()
-            let page = try Browser.launch().newPage()
+            let page = try Browser.shared().newPage()
             try page.runBeforeLoad(
                 """
                 sessionStorage.loads = Number(sessionStorage.loads ?? 0) + 1;

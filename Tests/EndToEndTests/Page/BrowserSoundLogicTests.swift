@@ -10,7 +10,7 @@ extension EndToEndInBrowser {
         func decisions() throws {
             let folder = try TemporaryFolder()
             let host = try RunningProgram.host("unix:" + folder.file("s.sock"))
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let page = try browser.newPage()
             page.actsAsUser = false
             try page.navigate(try host.printedLink())

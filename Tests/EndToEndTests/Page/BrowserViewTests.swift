@@ -42,7 +42,7 @@ extension EndToEndInBrowser {
         @Test("picture in picture plays on, is left again, and ends with the sharing", .timeLimit(.minutes(5)))
         func inset() throws {
             let desktop = try SharedDesktop()
-            let viewer = try ViewerPage(desktop.link, in: Browser.launch())
+            let viewer = try ViewerPage(desktop.link, in: Browser.shared())
             let page = viewer.page
             try viewer.waitUntilPlaying()
             let isInset = "document.pictureInPictureElement === document.getElementById('video')"
@@ -68,7 +68,7 @@ extension EndToEndInBrowser {
             .timeLimit(.minutes(5)))
         func view() throws {
             let desktop = try SharedDesktop()
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let viewer = try ViewerPage(desktop.link, in: browser)
             let page = viewer.page
             try page.setViewport(width: 800, height: 400)
@@ -128,7 +128,7 @@ extension EndToEndInBrowser {
             .timeLimit(.minutes(5)))
         func figures() throws {
             let desktop = try SharedDesktop()
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let viewer = try ViewerPage(desktop.link, in: browser)
             let page = viewer.page
             try viewer.waitUntilPlaying()
@@ -178,7 +178,7 @@ extension EndToEndInBrowser {
             .timeLimit(.minutes(5)))
         func stillCharts() throws {
             let desktop = try SharedDesktop(scene: ["--still"])
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let viewer = try ViewerPage(desktop.link, in: browser)
             let page = viewer.page
             try viewer.waitUntilPlaying()
@@ -226,7 +226,7 @@ extension EndToEndInBrowser {
         @Test("panels keep clear of the bar in a small window", .timeLimit(.minutes(5)))
         func smallWindow() throws {
             let desktop = try SharedDesktop()
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let page = try browser.newPage("about:blank")
             try page.setViewport(width: 360, height: 480)
             try page.navigate(desktop.link)

@@ -17,7 +17,7 @@ extension EndToEndBesideBrowser {
             client = try DisplayClient(desktop.screen.name)
             // The pointer is a white dot with its hot spot in the middle, on the scene's dark ground.
             client.showPointer(at: (300, 9), glyph: 38)
-            browser = try Browser.launch()
+            browser = try Browser.shared()
         }
 
         private func decoded(_ viewer: ViewerPage) throws -> Int {

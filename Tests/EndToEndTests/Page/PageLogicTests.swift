@@ -13,7 +13,7 @@ extension EndToEndInBrowser {
             let folder = try TemporaryFolder()
             let address = "unix:" + folder.file("s.sock")
             let host = try RunningProgram.host(address)
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let page = try browser.newPage(try host.printedLink())
             for one in cases {
                 let result = try page.evaluate(
@@ -27,7 +27,7 @@ extension EndToEndInBrowser {
         func onePiece() throws {
             let folder = try TemporaryFolder()
             let host = try RunningProgram.host("unix:" + folder.file("s.sock"))
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let page = try browser.newPage(try host.printedLink())
             let loaded = try page.evaluate(
                 "performance.getEntriesByType('resource').map((one) => new URL(one.name).pathname).join()")

@@ -14,7 +14,7 @@ extension EndToEndInBrowser {
         func several() throws {
             // At this rate the host keeps all pictures since the key frame for 30 s: it keeps 300.
             let desktop = try SharedDesktop(scene: ["--fps", "10"])
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let viewers = try (0..<3).map { _ in try ViewerPage(desktop.link, in: browser) }
             for viewer in viewers { try viewer.waitUntilPlaying() }
             for viewer in viewers { try viewer.expectMotion() }

@@ -19,7 +19,7 @@ extension EndToEndInBrowser {
             host = try RunningProgram(
                 "screenrelay", ["host", "--link", "unix:" + folder.file("s.sock")] + LinkSocket.hostOptions)
             link = try host.printedLink()
-            browser = try Browser.launch()
+            browser = try Browser.shared()
         }
 
         private func sender(changesChroma: Bool) throws -> ChromaSender {

@@ -23,7 +23,7 @@ extension EndToEndInBrowser {
             let path = folder.file("s.sock")
             let host = try RunningProgram.host("unix:" + path, ["--log", "debug"])
             let link = try host.printedLink()
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let early = try ViewerPage(link, in: browser)
             try early.page.waitUntil("window.connections.length && connections[0].connectionState === 'connected'")
 

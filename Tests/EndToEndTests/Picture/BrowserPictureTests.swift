@@ -16,7 +16,7 @@ extension EndToEndInBrowser {
             .enabled(if: EndToEnd.hasBrowser), .timeLimit(.minutes(5)))
         func page() throws {
             let desktop = try SharedDesktop()
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let viewer = try ViewerPage(desktop.link, in: browser)
             try viewer.waitUntilPlaying()
             try viewer.expectMotion(by: 20)
@@ -89,7 +89,7 @@ extension EndToEndInBrowser {
             .timeLimit(.minutes(5)))
         func wrongToken() throws {
             let desktop = try SharedDesktop()
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let end: Character = desktop.link.hasSuffix("A") ? "B" : "A"
             let viewer = try ViewerPage(String(desktop.link.dropLast()) + String(end), in: browser)
             try viewer.page.waitUntil("window.screenRelay.phase === 'failed'")

@@ -47,7 +47,7 @@ extension EndToEndBesideBrowser {
         @Test("red columns on black don't bleed into each other", .timeLimit(.minutes(5)))
         func sharp() throws {
             let desktop = try desktop("444")
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let viewer = try ViewerPage(desktop.link, in: browser)
             try viewer.waitUntilPlaying()
             try waitUntilSharp(viewer, "sharp columns")
@@ -58,7 +58,7 @@ extension EndToEndBesideBrowser {
         @Test("4:2:0 takes its place while a page or a player needs that, and gives it back", .timeLimit(.minutes(5)))
         func fallsBack() throws {
             let desktop = try desktop("444,420")
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let viewer = try ViewerPage(desktop.link, in: browser)
             try viewer.waitUntilPlaying()
             try waitUntilSharp(viewer, "sharp columns")

@@ -11,7 +11,7 @@ extension EndToEndInBrowser {
         @Test("with the token it plays, trickles and leaves", .timeLimit(.minutes(5)))
         func plays() throws {
             let desktop = try SharedDesktop()
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let player = try WHEPPlayer(desktop.link, in: browser)
             #expect(try player.page.evaluate("window.origin").string == "null")
             let session = try player.open()
@@ -33,7 +33,7 @@ extension EndToEndInBrowser {
         @Test("by an ICE restart it goes over to new credentials, and its picture goes on", .timeLimit(.minutes(5)))
         func restarts() throws {
             let desktop = try SharedDesktop()
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let player = try WHEPPlayer(desktop.link, in: browser)
             #expect(try player.open()["status"].int == 201)
             try player.viewer.expectMotion(by: 10)
@@ -59,7 +59,7 @@ extension EndToEndInBrowser {
         @Test("without the token it can neither read an answer nor join", .timeLimit(.minutes(5)))
         func refused() throws {
             let desktop = try SharedDesktop()
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let player = try WHEPPlayer(desktop.link, in: browser)
             for token in ["", "wrong"] {
                 let answer = try player.page.evaluate(

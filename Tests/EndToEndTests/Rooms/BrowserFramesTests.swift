@@ -71,7 +71,7 @@ extension EndToEndInBrowser {
             arguments: Player.allCases)
         func played(player: Player) throws {
             let desktop = try SharedDesktop()
-            let viewer = try open(desktop.link, in: Browser.launch(), player)
+            let viewer = try open(desktop.link, in: Browser.shared(), player)
             let page = viewer.page
             try viewer.expectMotion(by: 30)
             expectPatches(in: try #require(try viewer.picture()), "\(player)")
@@ -117,7 +117,7 @@ extension EndToEndInBrowser {
             "are shown one by one if they come evenly and seldom", .timeLimit(.minutes(5)), arguments: Player.allCases)
         func seldom(player: Player) throws {
             let desktop = try SharedDesktop(scene: ["--fps", "10"])
-            let viewer = try open(desktop.link, in: Browser.launch(), player)
+            let viewer = try open(desktop.link, in: Browser.shared(), player)
             let page = viewer.page
             try viewer.expectMotion()
             try page.evaluate(
@@ -146,7 +146,7 @@ extension EndToEndInBrowser {
             arguments: [Player.whole, .mediaSource])
         func lost(player: Player) throws {
             let desktop = try SharedDesktop()
-            let viewer = try open(desktop.link, in: Browser.launch(), player)
+            let viewer = try open(desktop.link, in: Browser.shared(), player)
             try viewer.expectMotion()
             try viewer.page.evaluate("window.sent.length = 0; window.losses = 3")
             try viewer.page.waitUntil("sent.includes('__frames_key') && losses === 0")
@@ -161,7 +161,7 @@ extension EndToEndInBrowser {
             arguments: Lack.allCases)
         func without(lack: Lack) throws {
             let desktop = try SharedDesktop()
-            let viewer = try open(desktop.link, in: Browser.launch(), lacks: lack.rawValue)
+            let viewer = try open(desktop.link, in: Browser.shared(), lacks: lack.rawValue)
             let page = viewer.page
             try viewer.expectMotion()
             // The host isn't asked for what couldn't be played, then or later.
@@ -177,7 +177,7 @@ extension EndToEndInBrowser {
         @Test("don't come to a browser that plays no H.264 at all, and the page says so", .timeLimit(.minutes(5)))
         func unplayable() throws {
             let desktop = try SharedDesktop()
-            let page = try Browser.launch().newPage("about:blank")
+            let page = try Browser.shared().newPage("about:blank")
             let lacks = Lack.h264.rawValue + Player.mediaSource.rawValue + "window.MediaSource = undefined;"
             try page.runBeforeLoad(Self.obstacles + lacks)
             try page.navigate(desktop.link)
@@ -188,7 +188,7 @@ extension EndToEndInBrowser {
         @Test("give way to WebRTC when a network change opens a path", .timeLimit(.minutes(5)))
         func way() throws {
             let desktop = try SharedDesktop()
-            let viewer = try open(desktop.link, in: Browser.launch())
+            let viewer = try open(desktop.link, in: Browser.shared())
             try viewer.expectMotion()
             try viewer.page.evaluate("window.hidesHost = false")
             // The page doesn't try more often than every 10 s.
@@ -203,7 +203,7 @@ extension EndToEndInBrowser {
         @Test("go on where another attempt finds no path", .timeLimit(.minutes(5)))
         func noWay() throws {
             let desktop = try SharedDesktop()
-            let viewer = try open(desktop.link, in: Browser.launch())
+            let viewer = try open(desktop.link, in: Browser.shared())
             try viewer.page.evaluate("window.sent.length = 0")
             try viewer.page.waitUntil("window.dispatchEvent(new Event('online')), sent.includes('__offer')")
             try viewer.page.waitUntil("sent.includes('__frames')")
@@ -220,7 +220,7 @@ extension EndToEndInBrowser {
             let certificate = try files.write("certificate.pem", made.text)
             let key = try files.write("key.pem", made.key)
             let desktop = try SharedDesktop(options: ["--tls-cert", certificate, "--tls-key", key])
-            let viewer = try open(desktop.link, in: Browser.launch(), trustsAll: true)
+            let viewer = try open(desktop.link, in: Browser.shared(), trustsAll: true)
             try viewer.expectMotion()
             #expect(viewer.page.consoleErrors.isEmpty, "\(viewer.page.consoleErrors)")
         }
@@ -234,7 +234,7 @@ extension EndToEndInBrowser {
             defer { tone.stop(within: .seconds(1)) }
             let desktop = try SharedDesktop(
                 options: ["--sound", "desktop"], prefix: ["env", "PULSE_SERVER=\(server.address)"])
-            let viewer = try open(desktop.link, in: Browser.launch(), player)
+            let viewer = try open(desktop.link, in: Browser.shared(), player)
             let page = viewer.page
             try page.waitUntil("screenRelay.sound === 'live' && document.getElementById('listen')?.checkVisibility()")
             #expect(try page.evaluate("sent.includes('__frames_sound')").bool == false, "it costs nothing until then")

@@ -38,7 +38,7 @@ extension EndToEndInBrowser {
                 "screenrelay", ["host", "--link", "unix:s.sock"] + LinkSocket.hostOptions, folder: folder.path)
             defer { host.stop() }
             let link = try host.printedLink()
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let page = try browser.newPage("about:blank")
             try page.runBeforeLoad(Self.trap)
             try page.navigate(link)

@@ -20,7 +20,7 @@ extension EndToEndInBrowser {
                     "--track", "second=\(address)", "--track-text", "second=Slides of Ann", "--track-data",
                     #"second={"seat":4}"#,
                 ])
-            let viewer = try ViewerPage(desktop.link, in: Browser.launch())
+            let viewer = try ViewerPage(desktop.link, in: Browser.shared())
             try viewer.waitUntilPlaying()
             #expect(try viewer.reconnects() == 0)
             let rooms = try CommandLineRun([
@@ -100,7 +100,7 @@ extension EndToEndInBrowser {
         @Test("with one nothing is seen of them", .timeLimit(.minutes(5)))
         func one() throws {
             let desktop = try SharedDesktop()
-            let viewer = try ViewerPage(desktop.link, in: Browser.launch())
+            let viewer = try ViewerPage(desktop.link, in: Browser.shared())
             try viewer.waitUntilPlaying()
             #expect(try viewer.page.evaluate("document.getElementById('tracks').hidden").bool == true)
             #expect(try viewer.page.evaluate("connections.length").int == 1)

@@ -39,7 +39,7 @@ extension EndToEndInBrowser {
                 for screen in screens { screen.close() }
             }
 
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let page = try watch(link, key: keys[0], in: browser)
             try page.waitUntil("watched.names?.join() === 'screen,desk2'", within: .seconds(10))
             for (name, size) in zip(["screen", "desk2"], sizes) {

@@ -108,7 +108,7 @@ extension EndToEndBesideBrowser {
         func rounds() throws {
             let desktop = try SharedDesktop(scene: ["--fps", "10"])
             defer { desktop.stop() }
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let parts = desktop.link.split(separator: "#", maxSplits: 1).map(String.init)
             try #require(parts.count == 2)
             let page = try browser.newPage("about:blank")

@@ -161,7 +161,7 @@ extension EndToEndInBrowser {
         func page() throws {
             let folder = try TemporaryFolder()
             let hosts = try TwoHosts(in: folder)
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             for (desktop, width) in [(hosts.desk, 320), (hosts.stage, 640)] {
                 let fragment = try #require(desktop.link.split(separator: "#").last)
                 let viewer = try ViewerPage("http://\(hosts.place)/#\(fragment)", in: browser)

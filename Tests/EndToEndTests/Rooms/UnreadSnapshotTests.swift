@@ -22,7 +22,7 @@ extension EndToEndBesideBrowser {
                 "screenrelay", ["share", "--display", screen.name, "--fps", "10"] + LinkSocket.hostOptions)
             let link = try host.printedLink()
             let room = try #require(RoomLink(link))
-            let viewer = try ViewerPage(link, in: try Browser.launch())
+            let viewer = try ViewerPage(link, in: try Browser.shared())
             try viewer.waitUntilPlaying()
             // The same pictures with snapshots that are read, so that what they allocate for good is there: above all
             // the packets that are kept for retransmission, up to 12 MB of them.

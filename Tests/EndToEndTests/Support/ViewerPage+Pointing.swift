@@ -6,7 +6,7 @@ extension ViewerPage {
 
     /// Opens a page in a browser of its own, as a user called `name`.
     static func pointing(_ link: String, as name: String? = nil) throws -> ViewerPage {
-        let page = try Browser.launch().newPage("about:blank")
+        let page = try Browser.shared().newPage("about:blank")
         if let name {
             try page.runBeforeLoad("try { localStorage.setItem('screenrelay.name', '\(name)'); } catch {}")
         }

@@ -14,7 +14,7 @@ extension EndToEndInBrowser {
             let scene = try WaylandWindow(ofPatchesOn: desktop)
             let share = try RunningProgram(
                 "screenrelay", ["share"] + LinkSocket.hostOptions, prefix: desktop.prefix())
-            let viewer = try ViewerPage(share.printedLink(), in: Browser.launch())
+            let viewer = try ViewerPage(share.printedLink(), in: Browser.shared())
             try viewer.waitUntilPlaying()
             try viewer.expectMotion(by: 20)
             let picture = try #require(try viewer.picture())

@@ -21,7 +21,7 @@ extension EndToEndBesideBrowser {
 
         @Test("each aspect is seen and heard at each way out, as the document's table has it", .timeLimit(.minutes(15)))
         func aspects() throws {
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let peers = try WaysPeers()
             var table = WaysTable(corner: "aspect")
             for aspect in [

@@ -14,7 +14,7 @@ extension EndToEndBesideBrowser {
     struct WaysTests {
         @Test("each way in reaches each way out, as the document's table has it", .timeLimit(.minutes(15)))
         func matrix() throws {
-            let browser = try Browser.launch()
+            let browser = try Browser.shared()
             let recordings = try TemporaryFolder()
             let peers = try WaysPeers()
             var table = WaysTable(corner: "way in")

@@ -54,7 +54,7 @@ struct CheckedPictureTests {
         #expect(host.firstTrack.publish(track))
         var right = try Stream()
         track.write(try right.next(isKeyFrame: true).frame)
-        let page = try Browser.launch().newPage()
+        let page = try Browser.shared().newPage()
         try page.checkPictures()
         try page.keepConnections()
         try page.navigate(host.link)
