@@ -208,15 +208,16 @@ struct RTSPSoundTests {
             let raw = folder.file("played.264")
             let played = try FFmpeg.run([
                 "-y", "-rtsp_transport", transport, "-fpsprobesize", "0", "-i", url + query, "-map", "0:v", "-c:v",
-                "copy", "-frames:v", "24", "-f", "h264", raw, "-map", "0:a", "-t", "1.5", "-af", "pan=mono|c0=c0",
+                "copy", "-frames:v", "24", "-f", "h264", raw, "-map", "0:a", "-t", "2.5", "-af", "pan=mono|c0=c0",
                 "-ar", "48000", "-f", "f32le", "pipe:1",
             ])
             #expect(played.status == .exited(0), "\(played.messages)")
             let received = AccessUnitBuilder.accessUnits(inAnnexB: try fileBytes(raw))
             #expect(received.count == 24)
             let samples = played.bytes.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
-            // The 1.5 s are counted from the first picture, which is older than the first packet of sound.
-            try #require(samples.count > 36_000)
+            // The 2.5 s are counted from the first picture, which is older than the first packet of sound: on a machine
+            // that is busy, by more than a second.
+            try #require(samples.count > 24_000)
             // The last half second has 220 periods.
             let fit = ToneFit(440, in: Array(samples.suffix(24_000)))
             #expect(fit.signalToNoise > 30 && abs(fit.amplitude - 0.5) < 0.02, "\(codec): \(fit)")

@@ -2,8 +2,9 @@ public import Glibc
 import Synchronization
 
 /// The port to try next. They lie below 32768, where the kernel's own choice begins, so that it gives none of them to
-/// another test.
-private let nextPort = Mutex<UInt16>(.random(in: 10_000..<20_000))
+/// another test. Processes of tests that run beside each other begin at ports of their own (`Tools/suites.py`).
+private let nextPort = Mutex<UInt16>(
+    getenv("SCREENRELAY_FIRST_PORT").flatMap { UInt16(String(cString: $0)) } ?? .random(in: 10_000..<20_000))
 
 private func takeNextPort() -> UInt16 {
     nextPort.withLock { next in
