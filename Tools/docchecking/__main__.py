@@ -5,8 +5,8 @@ import os
 import subprocess
 import sys
 
-from capture_bench.outcome import MISSED, OK, carry_out
-from capture_bench.processes import Failure, Missing
+from bench_kit.outcome import MISSED, OK, carry_out
+from bench_kit.processes import Failure, Missing
 
 from . import guides, kinds
 from .peers import REPOSITORY

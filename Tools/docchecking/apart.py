@@ -5,7 +5,7 @@ import re
 import shlex
 import time
 
-from capture_bench.processes import Failure, wait_until
+from bench_kit.processes import Failure, wait_until
 
 from . import peers
 from .peers import FFmpeg

@@ -7,9 +7,9 @@ import re
 import threading
 import time
 
-from capture_bench.display import Display
-from capture_bench.processes import Failure
-from network_bench.devtools import Browser
+from bench_kit.devtools import Browser
+from bench_kit.display import Display
+from bench_kit.processes import Failure
 
 from .processes import free_port, is_bound
 

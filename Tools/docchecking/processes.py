@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 
-from capture_bench.processes import Failure, Missing
+from bench_kit.processes import Failure, Missing
 
 
 class Talker:

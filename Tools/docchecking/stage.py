@@ -3,8 +3,8 @@
 import os
 import time
 
-from capture_bench.display import Display
-from capture_bench.processes import Failure, wait_until
+from bench_kit.display import Display
+from bench_kit.processes import Failure, wait_until
 
 from .processes import Talker, free_port
 

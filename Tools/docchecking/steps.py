@@ -8,8 +8,8 @@ import shlex
 import signal
 import time
 
-from capture_bench.processes import Failure
-from network_bench import devtools
+from bench_kit import devtools
+from bench_kit.processes import Failure
 
 from . import apart, peers, recipes
 from .peers import FFmpeg

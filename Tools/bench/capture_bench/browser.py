@@ -4,9 +4,9 @@ import os
 import subprocess
 import tempfile
 
-from .display import Display
-from .processes import Failure, Process, printed_link
-from .shown_scene import ShownScene
+from bench_kit.display import Display
+from bench_kit.processes import Failure, Process, printed_link
+from bench_kit.shown_scene import ShownScene
 
 #: Chromium's window holds a picture of this size almost pixel by pixel.
 SIZE = (1280, 720)

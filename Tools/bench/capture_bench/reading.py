@@ -7,11 +7,14 @@ import tempfile
 
 import numpy
 
-from . import browser, pictures
-from .limits import STILL_DIFFERENCE, Check, at_most
-from .processes import TROUBLE, Failure
+from bench_kit import pictures
+from bench_kit.limits import Check, at_most
+from bench_kit.processes import TROUBLE, Failure
+from bench_kit.report import Section
+
+from . import browser
+from .limits import STILL_DIFFERENCE
 from .programs import FFmpeg
-from .report import Section
 
 FOUR_MEGABITS = ["-b:v", "4M", "-maxrate", "4M", "-bufsize", "4M"]
 
@@ -72,7 +75,7 @@ def _in_motion(bench, section, scene):
     for name, make in makers.items():
         run = bench.record(make, scene, 2.0)
         shares = _motion_shares(bench, run)
-        bench.forget(run)
+        bench.forget_run(run)
         results[name] = sum(shares) / len(shares)
         section.add("%s at 4 Mbit/s" % scene.name, name, len(shares), "%.1f %%" % (100 * results[name]),
                     "%.1f %%" % (100 * min(shares)))
@@ -113,7 +116,7 @@ def _red(bench, section):
         run = bench.record(lambda: bench.ours(*arguments), scene, 1.0, lead=3.0)
         words = read_words(run.path, [len(run.units) - 1], scene.facts.text)[0]
         decoded = share_of_words(words, scene.words(0))
-        bench.forget(run)
+        bench.forget_run(run)
         title = "red on black, 4:%s:%s" % (format[1], format[2])
         section.add(title + ", decoded", "screenrelay", 1, "%.1f %%" % (100 * decoded), "")
         shown = _red_in_browser(bench, format)
@@ -160,7 +163,7 @@ def still(bench):
         difference = numpy.abs(part - first)
         means.append(float(difference.mean()))
         largest = max(largest, int(difference.max()))
-    bench.forget(run)
+    bench.forget_run(run)
     if not means:
         raise Failure("no picture of the film came")
     section.add(len(means), "%.3f" % (sum(means) / len(means)), "%.3f" % max(means), largest)

@@ -1,12 +1,8 @@
 """What was measured, as tables and as JSON."""
 
-import json
-import os
-import platform
 import statistics
-import time
 
-from capture_bench.report import circumstances, limits, processor, table
+from bench_kit.report import circumstances, limits, table, write_json, write_markdown
 
 _NOTES = {
     "motion": "Delay: from the scene's tick until the page presented it, of each new picture, from 2 s after the "
@@ -124,26 +120,15 @@ class Summary:
 
 
 class Report:
-    def __init__(self, folder):
-        self.folder = folder
+    def __init__(self):
         self.summaries, self.checks, self.failures, self.skipped = [], [], [], []
 
     def write(self, options):
-        os.makedirs(self.folder, exist_ok=True)
-        document = {
-            "date": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "processors": os.cpu_count(), "processor": processor(),
-            "linux": platform.release(), "options": vars(options), "failures": self.failures,
-            "courses": [{"scenario": one.course.scenario, "course": one.course.name, "scene": one.course.scene,
-                         "medians": [dict(viewer=kind, **dict(figures, phase=phase))
-                                     for kind, phase, figures in one.rows()], "runs": one.runs}
-                        for one in self.summaries],
-            "limits": [vars(one) for one in self.checks]}
-        with open(os.path.join(self.folder, "network.json"), "w") as file:
-            json.dump(document, file, indent=1)
-        path = os.path.join(self.folder, "network.md")
-        with open(path, "w") as file:
-            file.write(self._markdown(options))
-        return path
+        write_json(options, "network", self.checks, failures=self.failures, courses=[
+            {"scenario": one.course.scenario, "course": one.course.name, "scene": one.course.scene,
+             "medians": [dict(viewer=kind, **dict(figures, phase=phase)) for kind, phase, figures in one.rows()],
+             "runs": one.runs} for one in self.summaries])
+        return write_markdown(options, "network", self._markdown(options))
 
     def _markdown(self, options):
         lines = ["# What viewers see over bad networks, measured", "",
@@ -154,4 +139,4 @@ class Report:
             lines += ["", _NOTES[kind]]
         for summary in self.summaries:
             lines += ["", "## " + summary.course.title, ""] + summary.table() + ["", summary.host_line()]
-        return "\n".join(lines + limits(self.checks)) + "\n"
+        return lines + limits(self.checks)

@@ -5,9 +5,8 @@ import os
 import socket
 from urllib.parse import quote
 
-from capture_bench.processes import Process, wait_until
-from viewers_bench.host import metrics, pinned, threads
-from viewers_bench.recording import environment, read
+from bench_kit.processes import Process, own_settings, read, wait_until
+from bench_kit.replaying import metrics, pinned, threads
 
 PROTOCOLS = ["rtmp", "srt", "rtsp"]
 #: A room has 16 tracks at most.
@@ -32,7 +31,7 @@ class Host:
             words += ["--" + name, "127.0.0.1:%d" % port]
         command = [program, "host", *words]
         self.process = Process(
-            "host", command if core is None else pinned(core, command), self.log, environment(folder))
+            "host", command if core is None else pinned(core, command), self.log, own_settings(folder))
         try:
             wait_until(self._started, 20, "the host's start")
             event = self._started()

@@ -3,8 +3,8 @@
 import contextlib
 import os
 
-from capture_bench.processes import wait_until
-from network_bench.room import Room, busy_time, children
+from bench_kit.processes import wait_until
+from bench_kit.room import Room, busy_time, children
 
 from .pulse import PulseServer
 from .viewer import Viewer
