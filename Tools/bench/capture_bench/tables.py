@@ -145,7 +145,7 @@ class Table:
             settings = {MATCHED: "QP %d" % quantizer, "pixelflux": "CRF %d" % crf}.get(
                 name, "QP %d" % QUANTIZER if self.is_equal else "defaults" if name == "screenrelay" else "CRF 23")
             self.section.add(
-                scene.name, name, "%.2f" % one.cpu, "%.2f-%.2f" % one.cpu_range, "%.1f" % one.server - alone,
+                scene.name, name, "%.2f" % one.cpu, "%.2f-%.2f" % one.cpu_range, "%.1f" % (one.server - alone),
                 "%.1f" % one.pictures, "%.0f" % one.bytes, "%.1f" % one.memory,
                 "%.2f" % one.psnr if one.psnr else "", "%.5f" % one.ssim if one.ssim else "",
                 "%.1f" % ratio if ratio and name not in ("screenrelay", MATCHED) else "", settings)
