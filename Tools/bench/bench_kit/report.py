@@ -1,12 +1,10 @@
-"""What was measured, as Markdown, CSV and a plot."""
+"""What was measured, as Markdown, CSV and JSON."""
 
 import csv
 import json
 import os
 import platform
 import time
-
-from . import plot
 
 
 class Section:
@@ -23,7 +21,6 @@ class Report:
     def __init__(self, folder, name="capture"):
         self.folder, self.name = folder, name
         self.sections, self.checks, self.remarks, self.failures = [], [], [], []
-        self.bars = []  # what is plotted: (group, program, value)
 
     def remark(self, text):
         if text not in self.remarks:
@@ -31,32 +28,18 @@ class Report:
 
     def write(self, options):
         os.makedirs(self.folder, exist_ok=True)
+        lines = ["# %s, measured" % self.name.capitalize(), "", circumstances(options) + "."]
+        if options.quick:
+            lines += ["", "**Quick: one short run; shows that all parts work, and measures little.**"]
+        for text in self.remarks + ["Failed: " + failure for failure in self.failures]:
+            lines += ["", text]
         for section in self.sections:
             with open(os.path.join(self.folder, section.key + ".csv"), "w", newline="") as file:
                 writer = csv.writer(file)
                 writer.writerow(section.columns)
                 writer.writerows(section.rows)
-        if self.bars:
-            with open(os.path.join(self.folder, "capture.svg"), "w") as file:
-                file.write(plot.bars("CPU time, ms a second (logarithmic)", self.bars))
-        path = os.path.join(self.folder, self.name + ".md")
-        with open(path, "w") as file:
-            file.write(self._markdown(options))
-        return path
-
-    def _markdown(self, options):
-        lines = ["# %s, measured" % self.name.capitalize(), "",
-                 circumstances(options) + "."]
-        if options.quick:
-            lines += ["", "**Quick: one short run; shows that all parts work, and measures little.**"]
-        for text in self.remarks + ["Failed: " + failure for failure in self.failures]:
-            lines += ["", text]
-        if self.bars:
-            lines += ["", "![CPU time by scene and program](capture.svg)"]
-        for section in self.sections:
-            lines += ["", "## " + section.title, "", section.note, ""]
-            lines += table(section.columns, section.rows)
-        return "\n".join(lines + limits(self.checks)) + "\n"
+            lines += ["", "## " + section.title, "", section.note, "", *table(section.columns, section.rows)]
+        return write_markdown(options, self.name, lines + limits(self.checks))
 
 
 def write_json(options, name, checks=(), **found):

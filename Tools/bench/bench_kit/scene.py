@@ -1,6 +1,5 @@
 """The scenes: where things are in them, and their pictures without a display, to compare with."""
 
-import functools
 import subprocess
 
 import numpy
@@ -44,11 +43,6 @@ class Scene:
                 if len(data) != width * height * 3:
                     raise Failure("screenrelay-scene --dump ended early")
                 yield numpy.frombuffer(data, numpy.uint8).reshape(height, width, 3)
-
-    @functools.lru_cache(maxsize=512)
-    def words(self, tick):
-        """The words that the picture of a tick shows."""
-        return tuple(self._ask("--text", str(tick)).decode().split())
 
     def _ask(self, *arguments):
         result = subprocess.run(self._command(*arguments), stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=60)

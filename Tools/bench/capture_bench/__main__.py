@@ -14,14 +14,13 @@ from .cost import cost
 from .memory import memory
 from .paint import paint
 from .programs import require_tools
-from .reading import still, text
 from .replay import replay
 from .rest import picture
 from .tables import Table
 from .timing import latency, rate, sharpness
 
-PARTS = {"latency": latency, "rate": rate, "sharpness": sharpness, "text": text, "still": still, "memory": memory,
-         "replay": replay, "cost": cost, "picture": picture, "paint": paint}
+PARTS = {"latency": latency, "rate": rate, "sharpness": sharpness, "memory": memory, "replay": replay, "cost": cost,
+         "picture": picture, "paint": paint}
 
 
 def main():
@@ -35,7 +34,7 @@ def measure(options, folder):
     report = Report(options.out, "wayland" if is_wayland else "capture")
     if is_wayland:
         require_casts()
-    require_tools(options.peers if options.tables else [], "text" in options.parts)
+    require_tools(options.peers if options.tables else [])
     bench = Bench(options, report, folder)
     # What is missing is said before anything is measured.
     tables = [Table(bench, key) for key in options.tables]

@@ -15,9 +15,7 @@ from .run import record_twice
 class Bench(bench.Bench):
     def __init__(self, options, report, folder):
         names = ["screenrelay-capture", "screenrelay-scene"]
-        if "text" in options.parts:
-            names += ["screenrelay-browser-check"]
-        if {"text", "replay"} & set(options.parts):
+        if "replay" in options.parts:
             names += ["screenrelay"]
         super().__init__(options, folder, names)
         self.report, self.capture = report, self.program("screenrelay-capture")

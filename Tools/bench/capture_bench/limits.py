@@ -22,8 +22,6 @@ RATES = (500_000, 1_000_000, 2_000_000, 8_000_000)
 #: Seconds until the picture is sharp after a scroll, by bit rate; sharp is this SSIM.
 SHARP_AFTER = {4_000_000: 1.0, 1_000_000: 3.0}
 SHARP = 0.999
-#: The mean difference that still text may have beside a film.
-STILL_DIFFERENCE = 0.5
 #: Peak memory in MB (10^6 bytes), by size and chroma format.
 MEMORY = {((1920, 1080), "420"): 50.0, ((1920, 1080), "444"): 64.0, ((3840, 2160), "420"): 80.0}
 #: ms by which 99 % of the messages of a replayed recording may be off.

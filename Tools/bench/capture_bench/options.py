@@ -8,8 +8,6 @@ TABLES = {"equal-qp": ["equal-qp"], "product": ["product"], "all": ["equal-qp", 
 PARTS = {"latency": "from capture time to the last NAL unit's arrival",
          "rate": "bytes per second at 500 kbit/s, 1, 2 and 8 Mbit/s",
          "sharpness": "time until the frame is sharp after a scroll",
-         "text": "share of words that tesseract reads correctly",
-         "still": "how much still text changes beside a film",
          "memory": "peak memory of every scene, and by resolution",
          "replay": "how true to its times a recording of a minute is replayed"}
 WAYLAND_PARTS = {"cost": "CPU time and peak memory at equal quality", "picture": "the frame of a page at rest",
@@ -24,7 +22,7 @@ def parse(arguments):
         Measures screenrelay-capture against ffmpeg x11grab, GStreamer ximagesrc and pixelflux. Each program records
         the same scenes, drawn on an X server of its own (Xvfb); the programs take turns, and on every other run in the
         opposite order. CPU time is what the kernel counted for all threads of a program while the scene moved. Writes
-        capture.md, one CSV file a table, and capture.svg.
+        capture.md and one CSV file a table.
 
         With --display wayland, it is measured on a Wayland desktop of 1920x1080: mutter without a display or a GPU, the
         real desktop portal, and PipeWire. It takes turns with GStreamer's pipewiresrc and x264enc on such desktops, and
@@ -36,8 +34,7 @@ def parse(arguments):
             of.seconds(None, 1, 60, "how long a scene moves (4)"),
             of.choice("--size", SIZES, "1920x1080", "of the screen"),
             of.choice("--table", TABLES, None, "see below"),
-            *[of.flag("--still --still-beside-video" if part == "still" else "--" + part, text)
-              for part, text in PARTS.items()],
+            *[of.flag("--" + part, text) for part, text in PARTS.items()],
             *[of.flag("--" + part, "Wayland: %s; see below" % text) for part, text in WAYLAND_PARTS.items()],
             of.out("capture"), of.CHECK,
             of.flag("--quick", "one short run of few scenes: proves that all parts work, and measures little"),
@@ -47,7 +44,7 @@ def parse(arguments):
             of.flag("--keep", "keep the recorded streams in DIR/streams")],
         notes="""
         Measured if no part is named: both tables and all parts. With one or more of --table, --latency, --rate,
-        --sharpness, --text, --still, --memory, --replay: only those. On Wayland, the parts are --cost, --picture and --paint.
+        --sharpness, --memory, --replay: only those. On Wayland, the parts are --cost, --picture and --paint.
 
         tables:
           equal-qp  QP 23 everywhere and no refinement: the same quality, so that CPU time compares

@@ -91,11 +91,9 @@ def _imports_pixelflux(python):
     return subprocess.run([python, "-c", "import pixelflux"], capture_output=True, timeout=60).returncode == 0
 
 
-def require_tools(peers, needs_words):
+def require_tools(peers):
     """Ends with a Missing that names the package where a program isn't installed."""
     wanted = {"Xvfb": "xvfb", "ffmpeg": "ffmpeg"}
     if any(peer.startswith("gstreamer") for peer in peers):
         wanted["gst-launch-1.0"] = "gstreamer1.0-tools"
-    if needs_words:
-        wanted["tesseract"] = "tesseract-ocr"
     require_programs(wanted)

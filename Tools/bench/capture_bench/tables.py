@@ -149,7 +149,6 @@ class Table:
                 "%.1f" % one.pictures, "%.0f" % one.bytes, "%.1f" % one.memory,
                 "%.2f" % one.psnr if one.psnr else "", "%.5f" % one.ssim if one.ssim else "",
                 "%.1f" % ratio if ratio and name not in ("screenrelay", MATCHED) else "", settings)
-            self.bench.report.bars.append(("%s, %s" % (scene.name, self.key), name, one.cpu))
             if compared and name in CPU_RATIO:
                 self._check(scene, name, one, compared, ratio)
         if ours:
