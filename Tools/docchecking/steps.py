@@ -9,11 +9,10 @@ import signal
 import time
 
 from bench_kit import devtools
-from bench_kit.processes import Failure
+from bench_kit.processes import Failure, free_port
 
 from . import apart, peers, recipes
 from .peers import FFmpeg
-from .processes import free_port
 from .running import run, words_here
 from .stage import Screenrelay
 

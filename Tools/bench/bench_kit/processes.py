@@ -52,9 +52,9 @@ def sleep_until(when):
     time.sleep(max(0.0, when - time.monotonic()))
 
 
-def free_port():
-    """A TCP port of 127.0.0.1 that nothing has bound."""
-    with socket.socket() as one:
+def free_port(is_datagram=False):
+    """A port of 127.0.0.1 that nothing has bound, of TCP or UDP."""
+    with socket.socket(type=socket.SOCK_DGRAM if is_datagram else socket.SOCK_STREAM) as one:
         one.bind(("127.0.0.1", 0))
         return one.getsockname()[1]
 

@@ -2,10 +2,9 @@
 
 import json
 import os
-import socket
 from urllib.parse import quote
 
-from bench_kit.processes import Process, own_settings, read, wait_until
+from bench_kit.processes import Process, free_port, own_settings, read, wait_until
 from bench_kit.replaying import metrics, pinned, threads
 
 PROTOCOLS = ["rtmp", "srt", "rtsp"]
@@ -22,8 +21,7 @@ class Host:
     def __init__(self, program, core, folder, more=()):
         self.log = os.path.join(folder, "host.log")
         # With --json, it doesn't print the ports.
-        self.ports = {name: _free_port(socket.SOCK_DGRAM if name == "srt" else socket.SOCK_STREAM)
-                      for name in PROTOCOLS}
+        self.ports = {name: free_port(is_datagram=name == "srt") for name in PROTOCOLS}
         words = [*more, "--no-config", "--json", "--open", "--presenters", "--listen", "127.0.0.1:0", "--udp-port", "0",
                  "--link", "unix:" + os.path.join(folder, "a"),
                  "--track", "%s/idle=unix:%s" % (ROOMS[1], os.path.join(folder, "b"))]
@@ -78,9 +76,3 @@ class Host:
 
     def close(self):
         self.process.stop()
-
-
-def _free_port(kind):
-    with socket.socket(socket.AF_INET, kind) as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
