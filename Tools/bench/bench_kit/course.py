@@ -5,7 +5,7 @@ import time
 
 from .namespaces import HostNetwork, Path
 from .processes import now_ns
-from .room import Room, busy_time, estimate
+from .room import Room, busy_share, busy_time, estimate
 from .viewer import Viewer
 
 #: Where there are more viewers than this, all but the first of each kind are light, and no whole pictures of them are
@@ -71,8 +71,7 @@ class Stage(contextlib.ExitStack):
 
     def busy(self):
         """Which part of their time this machine's processors worked."""
-        worked, all_time = (after - before for before, after in zip(self.samples[0]["busy"], self.samples[-1]["busy"]))
-        return worked / all_time if all_time else None
+        return busy_share(self.samples[0]["busy"], self.samples[-1]["busy"])
 
     def host_figures(self, start, end):
         """Processor time in ms a second, and what capture encoded, between the looks nearest to these times."""

@@ -67,6 +67,19 @@ def table(columns, rows):
             + ["| " + " | ".join(row) + " |" for row in rows])
 
 
+def number(value, digits=0, factor=1):
+    """A cell of a table; a dash for what isn't known."""
+    return "–" if value is None else "%.*f" % (digits, value * factor)
+
+
+def percent(share):
+    return "–" if share is None else "%.0f %%" % (100 * share)
+
+
+def pair(one, first, second, digits=0):
+    return "%s / %s" % (number(one.get(first), digits), number(one.get(second), digits))
+
+
 def circumstances(options):
     """When and where something was measured, and with what."""
     return "%s, %d processors (%s), Linux %s; %dx%d, 30 pictures a second, %s" % (

@@ -94,6 +94,12 @@ def busy_time():
     return sum(ticks) - ticks[3] - ticks[4], sum(ticks)
 
 
+def busy_share(before, after=None):
+    """The part of their time that the processors worked between two answers of `busy_time`, by default until now."""
+    worked, all_time = (now - then for now, then in zip(after or busy_time(), before))
+    return worked / max(1, all_time)
+
+
 def children(pid):
     """The processes that a process has started and that still run."""
     found = []

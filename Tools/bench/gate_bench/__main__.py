@@ -9,7 +9,7 @@ from bench_kit import options as of
 from bench_kit.outcome import carry_out, conclude, say
 from bench_kit.processes import TROUBLE, require_programs
 from bench_kit.report import table
-from bench_kit.room import busy_time
+from bench_kit.room import busy_share, busy_time
 
 from .builds import prepare
 from .figures import FIGURES
@@ -52,11 +52,11 @@ def compare(options, folder):
                 pairs[name].append(pair)
             else:
                 failures.append("%s, round %d" % (name, number + 1))
-    busy, all_time = (after - one for after, one in zip(busy_time(), before))
+    busy = busy_share(before)
     print("\n".join(table(["figure", "unit", "before", "now", "ratio", "of the rounds"],
                           [row(name, some) for name, some in pairs.items() if some])))
     print("\nBefore: %s. The ratio is the median of %d rounds'. Measured in %.0f s on a machine that was %.0f %% busy."
-          % (options.base, options.rounds, time.monotonic() - began, 100 * busy / max(1, all_time)))
+          % (options.base, options.rounds, time.monotonic() - began, 100 * busy))
     return conclude(failures, [], False)
 
 

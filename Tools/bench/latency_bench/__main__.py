@@ -14,8 +14,8 @@ from bench_kit.figures import medians
 from bench_kit.limits import at_least, at_most
 from bench_kit.outcome import carry_out, conclude
 from bench_kit.processes import Failure, sleep_until
-from bench_kit.report import table, write_json
-from bench_kit.room import Room, busy_time
+from bench_kit.report import number, percent, table, write_json
+from bench_kit.room import Room, busy_share, busy_time
 from bench_kit.viewer import SCRIPT
 from bench_kit.watching import Watcher
 from capture_bench.casts import require_casts
@@ -74,9 +74,9 @@ def measure(bench, room_type, scene, folder):
             start = room.shown.start() / 1e9 + LEAD
             sleep_until(start)
             page.evaluate("networkBench.take().then(() => null)")
-            before, worked = room.processor_times(), busy_time()
+            before, busy = room.processor_times(), busy_time()
             sleep_until(start + bench.options.seconds)
-            after, worked = room.processor_times(), [now - then for now, then in zip(busy_time(), worked)]
+            after, busy = room.processor_times(), busy_share(busy)
             stages = (room.ask("status json") or {}).get("stages", {})
             taken = page.evaluate("networkBench.take()", seconds=60)
             room.share.require_running()
@@ -97,7 +97,7 @@ def measure(bench, room_type, scene, folder):
         figures.update(wayland.bare(receiver, start, bench.options.seconds))
     said = [one["said"] for one in taken["statistics"] if one["said"] is not None]
     figures["page_says_ms"] = share(said, 0.5)
-    figures["busy"] = worked[0] / worked[1]
+    figures["busy"] = busy
     for name in ("host", "capture"):
         figures[name + "_cpu"] = (after[name] - before[name]) / 1e6 / bench.options.seconds
     for name in STAGES:
@@ -152,9 +152,9 @@ def measure_all(options, folder):
         # They take turns, so that what else this machine does falls on all of them.
         ways = ways_of(bench, name)
         runs = {label: [] for label in ways}
-        for number in range(options.runs):
+        for run in range(options.runs):
             for label, way in ways.items():
-                runs[label] += bench.run_once(label, lambda folder, _: way(folder), failures, number)
+                runs[label] += bench.run_once(label, lambda folder, _: way(folder), failures, run)
         document.update({label: {"medians": medians(some), "runs": some} for label, some in runs.items() if some})
     # Only scenes have limits, and so only the share of an X display; that of a desktop is compared with it.
     found = [one for label, entry in document.items() for one in checks(label, entry["medians"])]
@@ -201,14 +201,10 @@ def write(options, document, found):
 
 def row(label, figures):
     """A row of the table; what isn't known of a sender is a dash."""
-    def cell(form, key, factor=1):
-        value = figures.get(key)
-        return "–" if value is None else form % (value * factor)
-
-    return ([label] + [cell("%.1f", key) for key in ("p50_ms", "p95_ms", "p99_ms", "max_ms", "shown_per_second")]
-            + [cell("%.0f %%", "drawn_share", 100), cell("%.1f", "page_says_ms")]
-            + [cell("%.0f", key) for key in ("host_cpu", "capture_cpu")]
-            + [" + ".join(cell("%.1f", stage + "_ms") for stage in STAGES), cell("%.0f %%", "busy", 100)])
+    return [label, *(number(figures.get(key), 1) for key in ("p50_ms", "p95_ms", "p99_ms", "max_ms", "shown_per_second")),
+            percent(figures.get("drawn_share")), number(figures.get("page_says_ms"), 1),
+            *(number(figures.get(key)) for key in ("host_cpu", "capture_cpu")),
+            " + ".join(number(figures.get(stage + "_ms"), 1) for stage in STAGES), percent(figures.get("busy"))]
 
 
 def comparison(name, other, ours, theirs):

@@ -9,7 +9,7 @@ from bench_kit.figures import medians
 from bench_kit.outcome import carry_out, conclude
 from bench_kit.processes import TROUBLE, Missing
 from bench_kit.report import table, write_json
-from bench_kit.room import busy_time
+from bench_kit.room import busy_share, busy_time
 
 from .beside import Share, WebRTCBin
 from .limits import SHARP, checks
@@ -96,8 +96,7 @@ class Measurement:
             except TROUBLE as error:
                 say("%s failed%s: %s" % (title, "" if attempt == 1 else " again", error))
                 continue
-            worked, all_time = (after - one for after, one in zip(busy_time(), before))
-            self.busy.append(worked / all_time)
+            self.busy.append(busy_share(before))
             return found
         self.failures.append(title)
         return None

@@ -2,7 +2,7 @@
 
 import statistics
 
-from bench_kit.report import circumstances, limits as limit_lines, table, write_json, write_markdown
+from bench_kit.report import circumstances, limits as limit_lines, number, table, write_json, write_markdown
 from network_bench.report import Summary
 
 from . import limits, nats
@@ -56,7 +56,7 @@ class Row:
             "typing p50 / p95 ms, pictures/s": self._motion(CLEAN, "typing"),
             "scrolled text p50 / p95 ms, pictures/s": self._motion(CLEAN),
             "at 1 Mbit/s p50 / p95 ms, pictures/s": self._motion(NARROW),
-            "longest gap there": "%s ms" % _number(self.value("scroll", NARROW, "longest_gap_ms"), 0)}
+            "longest gap there": "%s ms" % number(self.value("scroll", NARROW, "longest_gap_ms"), 0)}
 
     def _blocked(self):
         return {
@@ -70,22 +70,18 @@ class Row:
         return {
             "viewer": self.way.browser.title(), "first picture": self._seconds("first_picture_s"),
             "path": ", ".join(self.said("path")), "played by": ", ".join(self.said("player")),
-            "decoded": _number(self.value("scroll", CLEAN, "decoded"), 0),
+            "decoded": number(self.value("scroll", CLEAN, "decoded"), 0),
             "scrolled text p50 / p95 ms, pictures/s": self._motion(CLEAN)}
 
     def _seconds(self, key):
         return "%.1f s (%.1f s)" % (self.fact(key), self.fact(key, max))
 
     def _delays(self, scene, phase):
-        return " / ".join(_number(self.value(scene, phase, key), 0) for key in ("delay_p50_ms", "delay_p95_ms"))
+        return " / ".join(number(self.value(scene, phase, key), 0) for key in ("delay_p50_ms", "delay_p95_ms"))
 
     def _motion(self, phase, scene="scroll"):
         pictures = self.value(scene, phase, "pictures_per_second")
-        return "%s, %s" % (self._delays(scene, phase), _number(pictures, 1))
-
-
-def _number(value, digits):
-    return "–" if value is None else "%.*f" % (digits, value)
+        return "%s, %s" % (self._delays(scene, phase), number(pictures, 1))
 
 
 def differences(rows):

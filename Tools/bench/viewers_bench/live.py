@@ -7,7 +7,7 @@ from bench_kit.processes import Failure, control_answer
 from bench_kit.pushing import share
 from bench_kit.replaying import Served, pinned
 from bench_kit.report import table
-from bench_kit.room import busy_time
+from bench_kit.room import busy_share, busy_time
 
 from .beside import Janus
 from .disturb import END, phase
@@ -70,9 +70,8 @@ def measure(bench, folder, scene, viewers, at_janus):
                 time.sleep(options.seconds)
                 seconds = time.monotonic() - start
                 used = {name: (now - before[name]) / 1e6 / seconds for name, now in host.cpu().items()}
-                worked, all_time = (now - then for now, then in zip(busy_time(), busy))
                 return {**used, "memory": own.memory(), "server_memory": host.memory() if at_janus else 0,
-                        "busy": worked / max(1, all_time), "faults": faults(own)}
+                        "busy": busy_share(busy), "faults": faults(own)}
 
             phase_figures, found, result = phase(crowd, own, watch)
     finally:

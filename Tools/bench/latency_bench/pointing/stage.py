@@ -8,7 +8,7 @@ import time
 from bench_kit import framebuffer
 from bench_kit.devtools import Browser
 from bench_kit.processes import Failure, now_ns, wait_until
-from bench_kit.room import Room, busy_time
+from bench_kit.room import Room, busy_share, busy_time
 
 from ..place import place_in_window, wait_until_playing
 
@@ -97,5 +97,4 @@ class Stage(contextlib.ExitStack):
 
     def busy(self):
         """Which part of their time this machine's processors have worked since `open`."""
-        worked, all_time = (now - then for now, then in zip(busy_time(), self.began))
-        return worked / all_time if all_time else None
+        return busy_share(self.began)

@@ -2,7 +2,7 @@
 
 import statistics
 
-from bench_kit.report import table
+from bench_kit.report import number, pair, table
 
 from .options import HOST
 
@@ -18,24 +18,16 @@ OTHERS = ("Chromium plays it in a page that asks for no smaller jitter buffer an
           "by the server's sender reports.")
 
 
-def _number(figures, key, digits):
-    return "–" if figures[key] is None else "%.*f" % (digits, figures[key])
-
-
-def _pair(figures, first, second):
-    return "%s / %s" % (_number(figures, first, 0), _number(figures, second, 0))
-
-
 #: Column, and how it is made from a phase's figures.
 COLUMNS = [
-    ("paint to shown p50 / p95 ms", lambda one: _pair(one, "delay_p50_ms", "delay_p95_ms")),
-    ("own figure p50 / p95 ms", lambda one: _pair(one, "own_p50_ms", "own_p95_ms")),
-    ("frames/s", lambda one: _number(one, "pictures_per_second", 1)),
-    ("freezes/min", lambda one: _number(one, "freezes_per_minute", 1)),
-    ("frozen s", lambda one: _number(one, "frozen_seconds", 1)),
-    ("CPU ms/s", lambda one: _number(one, "cpu", 0)),
-    ("X server ms/s", lambda one: _number(one, "server_cpu", 0)),
-    ("memory MB", lambda one: _number(one, "memory_mb", 0)),
+    ("paint to shown p50 / p95 ms", lambda one: pair(one, "delay_p50_ms", "delay_p95_ms")),
+    ("own figure p50 / p95 ms", lambda one: pair(one, "own_p50_ms", "own_p95_ms")),
+    ("frames/s", lambda one: number(one["pictures_per_second"], 1)),
+    ("freezes/min", lambda one: number(one["freezes_per_minute"], 1)),
+    ("frozen s", lambda one: number(one["frozen_seconds"], 1)),
+    ("CPU ms/s", lambda one: number(one["cpu"])),
+    ("X server ms/s", lambda one: number(one["server_cpu"])),
+    ("memory MB", lambda one: number(one["memory_mb"])),
 ]
 
 
