@@ -1,12 +1,12 @@
 """Runs every command of the README and the guides, and times the first picture of those that show one."""
 
-import argparse
 import os
 import subprocess
 import sys
 
-from capture_bench.outcome import MISSED, OK, carry_out
-from capture_bench.processes import Failure, Missing
+from bench_kit import options as of
+from bench_kit.outcome import MISSED, OK, carry_out
+from bench_kit.processes import Failure, Missing
 
 from . import guides, kinds
 from .peers import REPOSITORY
@@ -17,40 +17,27 @@ AUDIO = ["no", "tone", "silent"]
 LIMIT, BRIEF_LIMIT, SILENT_LIMIT = 20, 15, 60
 
 
-class Parser(argparse.ArgumentParser):
-    def error(self, message):
-        """As sysexits has it, and in one line."""
-        self.exit(64, "Tools/doccheck: %s; see --help\n" % message)
-
-
 def parse():
-    parser = Parser(
-        prog="Tools/doccheck", formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Runs every command of README.md and of the guides in Documentation, as they stand there, with a\n"
-        "virtual screen, a home and ports of their own. Those of watching.md, publishing.md and pushing.md are run\n"
-        "with a moving screen and a still one, without sound and with it. Prints a table with the seconds from each\n"
-        "command's start until a player, a browser, a server or a picture's reader showed the first picture, or\n"
-        "until the command was through.",
-        epilog="A command that it can't run is named in its table with the reason; one for which it has no recipe\n"
-        "(Tools/docchecking/kinds.py) counts as a fault.\n\n"
-        "exit codes: 0 each did what it should; 1 one did not; 64 usage; 69 something that is needed is missing;\n"
-        "70 could not be run.")
-    parser.add_argument("guides", nargs="*", metavar="GUIDE", help="one of %s (all)" % ", ".join(guides.GUIDES))
-    parser.add_argument("--brief", action="store_true",
-                        help="each guide once, watching, publishing and pushing with a moving screen without sound, "
-                        "and nothing that builds for minutes")
-    parser.add_argument("--screen", choices=["moving", "still"], help="only this one (both)")
-    parser.add_argument("--audio", action="append", choices=AUDIO,
-                        help="only this: no sound; a tone; or silent, sound that is offered while nothing plays, "
-                        "which isn't among those that are tried otherwise; may be repeated (no and tone)")
-    parser.add_argument("--only", metavar="TEXT", help="only commands with this text in them")
-    parser.add_argument("--programs", metavar="FOLDER",
-                        help="where the built programs are; without it, .build/release or else .build/debug")
-    given = parser.parse_args()
-    for name in given.guides:
-        if name not in guides.GUIDES:
-            parser.error("'%s' is none of %s" % (name, ", ".join(guides.GUIDES)))
-    return given
+    return of.Parser(
+        "Tools/doccheck", """
+        Runs every command of README.md and of the guides in Documentation, as they stand there, with a virtual screen,
+        a home and ports of their own. Those of watching.md, publishing.md and pushing.md are run with a moving screen
+        and a still one, without sound and with it. Prints a table with the seconds from each command's start until a
+        player, a browser, a server or a picture's reader showed the first picture, or until the command was through.""",
+        [of.parts("guides", guides.GUIDES, help="which of %s" % ", ".join(guides.GUIDES)),
+         of.flag("--brief", "each guide once, watching, publishing and pushing with a moving screen without sound, and "
+                 "nothing that builds for minutes"),
+         of.choice("--screen", ["moving", "still"], None, "only this one (both)"),
+         of.choice("--audio", AUDIO, None, "only this: no sound; a tone; or silent, sound that is offered while nothing "
+                   "plays, which isn't among those that are tried otherwise; may be repeated (no and tone)",
+                   is_many=True),
+         of.Option("--only", "only commands with this text in them", "TEXT"),
+         of.Option("--programs", "where the built programs are; without it, .build/release or else .build/debug",
+                   "FOLDER")],
+        notes="""
+        A command that it can't run is named in its table with the reason; one for which it has no recipe
+        (Tools/docchecking/kinds.py) counts as a fault.""",
+        codes={0: "each did what it should", 1: "one did not", 70: "could not be run"}).parse_args()
 
 
 def main():
@@ -65,7 +52,7 @@ def run(options, folder):
     if not programs:
         raise Missing("there are no programs in .build; 'swift build -c release' builds them")
     programs = os.path.realpath(programs)
-    wanted = [one for one in guides.commands(REPOSITORY, options.guides or guides.GUIDES)
+    wanted = [one for one in guides.commands(REPOSITORY, options.guides)
               if not options.only or options.only in one.text]
     rows, count = [], 0
     for guide in dict.fromkeys(one.guide for one in wanted):

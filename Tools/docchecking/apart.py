@@ -5,11 +5,10 @@ import re
 import shlex
 import time
 
-from capture_bench.processes import Failure, wait_until
+from bench_kit.processes import Failure, free_port, wait_until
 
 from . import peers
 from .peers import FFmpeg
-from .processes import free_port
 from .recipes import share
 from .running import run, words_here
 from .stage import SIZE, START, Screenrelay

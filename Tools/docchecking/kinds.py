@@ -14,7 +14,7 @@ LEFT_OUT = [
     (r"^podman ", "needs podman and the packages; Tools/release/image --check runs the images"),
     (r"^screenrelay present ", "needs a viewer that asks; BrowserPresentingTests has one"),
     (r"^screenrelay (admit|refuse) ", "needs a viewer that waits; RoomCommandTests has one"),
-    (r"coturn", "needs root; Tools/bench/nat runs coturn with this configuration"),
+    (r"coturn", "needs root; Tools/bench/reach nat runs coturn with this configuration"),
 ]
 #: What is not run with --brief.
 SLOW = r"^(Tools/quickstart|swift build)\b"

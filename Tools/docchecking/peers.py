@@ -7,11 +7,11 @@ import re
 import threading
 import time
 
-from capture_bench.display import Display
-from capture_bench.processes import Failure
-from network_bench.devtools import Browser
+from bench_kit.devtools import Browser
+from bench_kit.display import Display
+from bench_kit.processes import Failure, free_port
 
-from .processes import free_port, is_bound
+from .processes import is_bound
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CLIENTS = os.path.join(REPOSITORY, "Tests", "EndToEndTests", "Clients")

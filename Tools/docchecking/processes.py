@@ -3,12 +3,11 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import threading
 import time
 
-from capture_bench.processes import Failure, Missing
+from bench_kit.processes import Failure, Missing
 
 
 class Talker:
@@ -87,12 +86,6 @@ class Talker:
         self.child.stdin.close()
         self._reader.join(5)
         self.child.stdout.close()
-
-
-def free_port(is_datagram=False):
-    with socket.socket(type=socket.SOCK_DGRAM if is_datagram else socket.SOCK_STREAM) as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 def is_bound(port, is_datagram=False):

@@ -10,7 +10,7 @@ import shlex
 import subprocess
 import time
 
-from capture_bench.processes import Failure
+from bench_kit.processes import Failure
 
 from . import peers
 from .peers import FFmpeg, Server

@@ -4,7 +4,7 @@ import os
 import shlex
 import subprocess
 
-from capture_bench.processes import Failure
+from bench_kit.processes import Failure
 
 from .peers import REPOSITORY
 

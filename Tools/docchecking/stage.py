@@ -3,10 +3,10 @@
 import os
 import time
 
-from capture_bench.display import Display
-from capture_bench.processes import Failure, wait_until
+from bench_kit.display import Display
+from bench_kit.processes import Failure, free_port, wait_until
 
-from .processes import Talker, free_port
+from .processes import Talker
 
 SIZE = (640, 480)
 START = 20

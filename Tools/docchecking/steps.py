@@ -8,12 +8,11 @@ import shlex
 import signal
 import time
 
-from capture_bench.processes import Failure
-from network_bench import devtools
+from bench_kit import devtools
+from bench_kit.processes import Failure, free_port
 
 from . import apart, peers, recipes
 from .peers import FFmpeg
-from .processes import free_port
 from .running import run, words_here
 from .stage import Screenrelay
 

@@ -7,8 +7,8 @@ import shlex
 import subprocess
 import time
 
-from capture_bench.processes import Failure, wait_until
-from wayland_bench.desktop import WaylandDesktop
+from bench_kit.desktop import WaylandDesktop
+from bench_kit.processes import Failure, wait_until
 
 from .apart import track, watch
 from .peers import REPOSITORY, FFmpeg

@@ -10,8 +10,8 @@ import sys
 import tarfile
 import urllib.request
 
-from capture_bench.processes import Failure, Missing, wait_until
-from network_bench.devtools import Browser
+from bench_kit.devtools import Browser
+from bench_kit.processes import Failure, Missing, wait_until
 
 #: Seconds that anything may take on a busy machine, and that a container may take to end.
 LIMIT, END_LIMIT = 60, 10

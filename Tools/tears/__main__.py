@@ -8,10 +8,10 @@ import sys
 import tempfile
 import time
 
-from capture_bench import pictures
-from capture_bench.display import Display
-from capture_bench.processes import Failure, Missing, Process, wait_until
-from capture_bench.programs import Ours
+from bench_kit import pictures
+from bench_kit.display import Display
+from bench_kit.processes import Failure, Missing, Process, wait_until
+from bench_kit.recorders import Ours
 
 SIZE = (1280, 720)
 #: An xterm's character of the font "fixed".

@@ -9,7 +9,8 @@ import threading
 import time
 
 import websockets
-from capture_bench.processes import Failure, wait_until
+
+from bench_kit.processes import Failure, wait_until
 
 #: Where the host listens.
 ADDRESS = ("127.0.0.1", 8080)

@@ -6,10 +6,10 @@ import subprocess
 import tempfile
 import time
 
-from capture_bench.display import Display
-from capture_bench.processes import wait_until
+from bench_kit.devtools import Browser
+from bench_kit.display import Display
+from bench_kit.processes import wait_until
 from docchecking.processes import Talker
-from network_bench.devtools import Browser
 
 #: Seconds that anything may take on a busy machine.
 LIMIT = 60

@@ -13,8 +13,8 @@ import sys
 import tempfile
 import time
 
-from capture_bench.display import Display
-from capture_bench.processes import TROUBLE, Failure, Process, wait_until
+from bench_kit.display import Display
+from bench_kit.processes import TROUBLE, Failure, Process, wait_until
 from clients import ADDRESS, LIMIT, Crowd, Knocking, trust
 from docchecking.processes import Talker
 

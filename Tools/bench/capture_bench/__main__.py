@@ -3,18 +3,24 @@
 import os
 import sys
 
+from bench_kit.outcome import carry_out, conclude
+from bench_kit.processes import TROUBLE
+from bench_kit.report import Report
+
 from . import options as command_line
 from .bench import Bench
+from .casts import require_casts
+from .cost import cost
 from .memory import memory
-from .outcome import carry_out, conclude
-from .processes import TROUBLE
+from .paint import paint
 from .programs import require_tools
-from .reading import still, text
-from .report import Report
+from .replay import replay
+from .rest import picture
 from .tables import Table
 from .timing import latency, rate, sharpness
 
-PARTS = {"latency": latency, "rate": rate, "sharpness": sharpness, "text": text, "still": still, "memory": memory}
+PARTS = {"latency": latency, "rate": rate, "sharpness": sharpness, "memory": memory, "replay": replay, "cost": cost,
+         "picture": picture, "paint": paint}
 
 
 def main():
@@ -24,8 +30,11 @@ def main():
 
 
 def measure(options, folder):
-    report = Report(options.out)
-    require_tools(options.peers if options.tables else [], "text" in options.parts)
+    is_wayland = options.display == "wayland"
+    report = Report(options.out, "wayland" if is_wayland else "capture")
+    if is_wayland:
+        require_casts()
+    require_tools(options.peers if options.tables else [])
     bench = Bench(options, report, folder)
     # What is missing is said before anything is measured.
     tables = [Table(bench, key) for key in options.tables]

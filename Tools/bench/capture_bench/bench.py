@@ -3,27 +3,22 @@
 import os
 import shutil
 import subprocess
-import sys
 
-from .processes import Missing
-from .programs import Ours, pixelflux_python
+from bench_kit import bench
+from bench_kit.bench import REPOSITORY
+from bench_kit.recorders import Ours
+
+from .programs import pixelflux_python
 from .run import record_twice
-from .scene import Scene
-
-REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
 
-class Bench:
+class Bench(bench.Bench):
     def __init__(self, options, report, folder):
-        self.options, self.report, self.folder = options, report, folder
         names = ["screenrelay-capture", "screenrelay-scene"]
-        if "text" in options.parts:
-            names += ["screenrelay", "screenrelay-browser-check"]
-        self.programs = options.programs or build(self.say, names)
-        for name in names:
-            if not os.access(self.program(name), os.X_OK):
-                raise Missing("--programs %s: there is no %s" % (self.programs, name))
-        self.capture = self.program("screenrelay-capture")
+        if "replay" in options.parts:
+            names += ["screenrelay"]
+        super().__init__(options, folder, names)
+        self.report, self.capture = report, self.program("screenrelay-capture")
         self.scene_program = self.program("screenrelay-scene")
         self.capture_help = subprocess.run([self.capture, "--help"], stdout=subprocess.PIPE, timeout=30).stdout.decode()
         self.pixelflux = None
@@ -32,20 +27,6 @@ class Bench:
             if problem:
                 self.say("pixelflux is left out: " + problem)
                 report.remark("pixelflux was left out: %s." % problem)
-        self._scenes, self._count = {}, 0
-
-    def program(self, name):
-        return os.path.join(self.programs, name)
-
-    def say(self, text):
-        sys.stderr.write("%s\n" % text)
-        sys.stderr.flush()
-
-    def scene(self, name, size=None):
-        key = (name, size or self.options.size)
-        if key not in self._scenes:
-            self._scenes[key] = Scene(self.scene_program, *key)
-        return self._scenes[key]
 
     def can(self, option):
         """Whether screenrelay-capture has an option."""
@@ -62,22 +43,6 @@ class Bench:
         return record_twice(self.say, make_program, scene, folder, seconds,
                             self.options.lead if lead is None else lead, tail)
 
-    def forget(self, run):
+    def forget_run(self, run):
         if not self.options.keep:
             shutil.rmtree(os.path.dirname(run.path), ignore_errors=True)
-
-
-def build(say, names, package=REPOSITORY, folder=os.path.join(REPOSITORY, ".build", "capture-bench")):
-    """Builds what is measured as it is shipped: optimized, with Swift's own libraries inside. Gives the folder of the
-    programs, which is in `folder`."""
-    for product in names:
-        say("building " + product)
-        command = ["swift", "build", "--package-path", package, "-c", "release", "--static-swift-stdlib",
-                   "-Xswiftc", "-cross-module-optimization", "--product", product, "--scratch-path", folder]
-        try:
-            result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        except OSError as error:
-            raise Missing("swift can't be started: %s" % error)
-        if result.returncode != 0:
-            raise Missing("%s can't be built:\n%s" % (product, result.stdout.decode(errors="replace")[-2000:]))
-    return os.path.join(folder, "release")

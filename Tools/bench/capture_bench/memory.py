@@ -1,7 +1,9 @@
 """Peak memory: every scene, every chroma format, and by resolution."""
 
-from .limits import MEMORY, at_most
-from .report import Section
+from bench_kit.limits import at_most
+from bench_kit.report import Section
+
+from .limits import MEMORY
 
 RESOLUTIONS = [(1280, 720), (1920, 1080), (2560, 1440), (3840, 2160)]
 
@@ -26,7 +28,7 @@ def memory(bench):
 def _peak(bench, section, name, format, size):
     arguments = ["--chroma", format] if bench.can("chroma") else []
     run = bench.record(lambda: bench.ours(*arguments), bench.scene(name, size), min(2.0, bench.options.seconds))
-    bench.forget(run)
+    bench.forget_run(run)
     peak = run.memory * 1024 / 1e6
     section.add("%dx%d" % size, name, "4:%s:%s" % (format[1], format[2]), "%.1f" % peak)
     bench.say("memory, %s, %s, %dx%d: %.1f MB" % (name, format, *size, peak))

@@ -1,60 +1,11 @@
-"""The programs that are measured: how each is started, and how its stream is had."""
+"""The programs that ours is compared with."""
 
 import os
 import signal
 import subprocess
-import tempfile
 
-from .annexb import AccessUnit, access_units
-from .display import Display
-from .link import LinkReceiver
-from .processes import Missing, Process
-
-
-class Recorder:
-    """A program that records a display into a file of H.264. Subclasses say how."""
-
-    name = ""
-    #: What it records: a Display, or what has the same methods.
-    display_type = Display
-    #: How its RGB becomes luma: the matrix that its makers chose, or None where it has to be found out.
-    matrix = None
-    stop_signal = signal.SIGINT
-    #: Whether it sends nothing while nothing changes, once it has made the picture sharp.
-    comes_to_rest = False
-
-    def start(self, display, size, folder):
-        self.path = os.path.join(folder, "stream.264")
-        self.process = Process(self.name, self.command(display, size), os.path.join(folder, "program.log"),
-                               environment=display.environment)
-
-    def command(self, display, size):
-        raise NotImplementedError
-
-    @property
-    def pid(self):
-        return self.process.pid
-
-    @property
-    def position(self):
-        """Bytes of its stream so far."""
-        try:
-            return os.path.getsize(self.path)
-        except OSError:
-            return 0
-
-    def stop(self):
-        self.process.stop(self.stop_signal)
-
-    def stream(self):
-        """The stream's bytes and its access units."""
-        with open(self.path, "rb") as file:
-            data = file.read()
-        return data, access_units(data)
-
-    def link_pictures(self):
-        """What the link told of each picture, where there is one."""
-        return None
+from bench_kit.processes import require_programs
+from bench_kit.recorders import Recorder
 
 
 class Nothing(Recorder):
@@ -72,43 +23,6 @@ class Nothing(Recorder):
 
     def stream(self):
         return b"", []
-
-
-class Ours(Recorder):
-    """screenrelay-capture, with a receiver of its link in this process."""
-
-    name = "screenrelay"
-    matrix = "601"
-    comes_to_rest = True
-    stop_signal = signal.SIGTERM
-
-    def __init__(self, program, arguments=()):
-        self.program, self.arguments = program, list(arguments)
-
-    def start(self, display, size, folder):
-        # A Unix socket's path is short by law (108 bytes): not in `folder`.
-        self.socket_folder = tempfile.mkdtemp(prefix="crb")
-        path = os.path.join(self.socket_folder, "s")
-        self.receiver = LinkReceiver(path)
-        self.process = Process(
-            self.name,
-            [self.program, "--link", "unix:" + path, *display.capture_options, "--log", "warning", *self.arguments],
-            os.path.join(folder, "program.log"), display.environment)
-
-    @property
-    def position(self):
-        return self.receiver.position
-
-    def stop(self):
-        self.process.stop(self.stop_signal)
-        self.receiver.close()
-        os.rmdir(self.socket_folder)
-
-    def stream(self):
-        return bytes(self.receiver.stream), [AccessUnit(one.offset, one.end) for one in self.receiver.pictures]
-
-    def link_pictures(self):
-        return self.receiver.pictures
 
 
 class FFmpeg(Recorder):
@@ -177,13 +91,9 @@ def _imports_pixelflux(python):
     return subprocess.run([python, "-c", "import pixelflux"], capture_output=True, timeout=60).returncode == 0
 
 
-def require_tools(peers, needs_words):
+def require_tools(peers):
     """Ends with a Missing that names the package where a program isn't installed."""
     wanted = {"Xvfb": "xvfb", "ffmpeg": "ffmpeg"}
     if any(peer.startswith("gstreamer") for peer in peers):
         wanted["gst-launch-1.0"] = "gstreamer1.0-tools"
-    if needs_words:
-        wanted["tesseract"] = "tesseract-ocr"
-    for program, package in wanted.items():
-        if not any(os.access(os.path.join(folder, program), os.X_OK) for folder in os.environ["PATH"].split(":")):
-            raise Missing("%s (Debian: %s) is missing; Tools/setup --bench installs it" % (program, package))
+    require_programs(wanted)

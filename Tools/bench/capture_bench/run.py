@@ -3,10 +3,12 @@
 import dataclasses
 import os
 import shutil
+import statistics
 import time
 
-from . import pictures
-from .processes import TROUBLE, Failure, now_ns, peak_memory, shared_memory, thread_times, time_between, wait_until
+from bench_kit import pictures
+from bench_kit.processes import (TROUBLE, Failure, now_ns, peak_memory, shared_memory, thread_times, time_between,
+                                 wait_until)
 
 
 @dataclasses.dataclass
@@ -183,3 +185,41 @@ def _compare(luma, picture, matrix, scene):
     exact = pictures.luma_of(picture, matrix)
     seen = pictures.masked(luma, exact, scene.facts.pointer)
     return pictures.psnr(seen, exact), pictures.ssim(seen, exact)
+
+
+def length(scene, options):
+    """Seconds that a scene moves. Stillness has a keep-alive each 2.5 s: whole numbers of them."""
+    return 5.0 if scene.name == "idle" and not options.quick else options.seconds
+
+
+def in_turns(names, runs):
+    """(number, name) of each run: programs take turns, and on every other run in the opposite order."""
+    for number in range(runs):
+        for name in names if number % 2 == 0 else reversed(names):
+            yield number, name
+
+
+class Summary:
+    """The medians of a program's runs on a scene, and the most memory, in MB of 10^6 bytes; `runs` are pairs of a Run and
+    its Quality, which a scene whose counter stands still doesn't have."""
+
+    #: CPU time below this can't be told from nothing.
+    RESOLUTION = 0.01
+
+    def __init__(self, runs):
+        self.cpu, self.server, self.pictures, self.bytes = (median([getattr(run, name) for run, _ in runs]) for name in (
+            "cpu", "server_cpu", "pictures_per_second", "bytes_per_second"))
+        self.cpu_range = (min(run.cpu for run, _ in runs), max(run.cpu for run, _ in runs))
+        self.memory, self.shared = (max(getattr(run, name) for run, _ in runs) * 1024 / 1e6
+                                    for name in ("memory", "shared_memory"))
+        found = [(one.psnr, one.ssim, one.counts / ((run.window[1] - run.window[0]) / 1e9)) for run, one in runs if one]
+        #: `new`: pictures per second with another counter.
+        self.psnr, self.ssim, self.new = map(median, zip(*found)) if found else (None, None, 0.0)
+
+    def times(self, other):
+        """How many times the other one's CPU time this takes."""
+        return self.cpu / max(other.cpu, self.RESOLUTION)
+
+
+def median(values):
+    return statistics.median(values) if values else 0.0

@@ -1,13 +1,12 @@
 """The two tables: every program on every scene, in turns."""
 
-import statistics
+from bench_kit.limits import Check, at_least, at_most
+from bench_kit.processes import TROUBLE
+from bench_kit.report import Section
 
-from .limits import (BYTES_SHARE, CPU_RATIO, IDLE_CPU, LIMITED_SCENES, PSNR_DISTANCE, WISHED_RATIO, Check, at_least,
-                     at_most)
-from .processes import TROUBLE
+from .limits import BYTES_SHARE, CPU_RATIO, IDLE_CPU, LIMITED_SCENES, PSNR_DISTANCE, WISHED_RATIO
 from .programs import FFmpeg, GStreamer, Nothing, Pixelflux
-from .report import Section
-from .run import quality
+from .run import Summary, in_turns, length, median, quality
 
 TITLES = {
     "equal-qp": ("At equal quality: QP 23, no refinement",
@@ -24,8 +23,6 @@ NOTE = (" CPU and X server: milliseconds of a second, from the kernel's account 
         "against what was drawn, the pointer left out. Ratio: the program's CPU time by ours.")
 COLUMNS = ["scene", "program", "CPU ms/s", "min-max", "X server ms/s", "pictures/s", "bytes/s", "peak MB", "PSNR dB",
            "SSIM", "ratio", "settings"]
-#: CPU time below this can't be told from nothing.
-RESOLUTION = 0.01
 #: The quantizer of the first table.
 QUANTIZER = 23
 MATCHED = "screenrelay, matched"
@@ -73,21 +70,18 @@ class Table:
                 report.failures.append("pixelflux's CRF for %s: %s" % (scene.name, error))
         makers = self._makers(crf, quantizer)
         results = {name: [] for name in makers}
-        # Stillness has a keep-alive each 2.5 s: whole numbers of them.
-        seconds = 5.0 if scene.name == "idle" and not options.quick else options.seconds
-        for number in range(options.runs):
-            order = list(makers) if number % 2 == 0 else list(reversed(makers))
-            for name in order:
-                try:
-                    run = self.bench.record(makers[name], scene, seconds)
-                    found = quality(run, makers[name]().matrix, options.samples) if name != "nothing" else None
-                    results[name].append((run, found))
-                    self.bench.say("%s, %s, run %d: %s %.1f ms/s, %.1f pictures/s%s" % (
-                        self.key, scene.name, number + 1, name, run.cpu, run.pictures_per_second,
-                        ", %.2f dB" % found.psnr if found else ""))
-                    self.bench.forget(run)
-                except TROUBLE as error:
-                    report.failures.append("%s on %s (%s): %s" % (name, scene.name, self.key, error))
+        seconds = length(scene, options)
+        for number, name in in_turns(makers, options.runs):
+            try:
+                run = self.bench.record(makers[name], scene, seconds)
+                found = quality(run, makers[name]().matrix, options.samples) if name != "nothing" else None
+                results[name].append((run, found))
+                self.bench.say("%s, %s, run %d: %s %.1f ms/s, %.1f pictures/s%s" % (
+                    self.key, scene.name, number + 1, name, run.cpu, run.pictures_per_second,
+                    ", %.2f dB" % found.psnr if found else ""))
+                self.bench.forget_run(run)
+            except TROUBLE as error:
+                report.failures.append("%s on %s (%s): %s" % (name, scene.name, self.key, error))
         self._add_rows(scene, results, crf, quantizer)
 
     def _matched(self, scene):
@@ -129,33 +123,32 @@ class Table:
         """The PSNR in motion of one run, in dB; None for a scene whose counter stands still."""
         run = self.bench.record(make_program, scene, self.bench.options.seconds)
         found = quality(run, matrix, self.bench.options.samples)
-        self.bench.forget(run)
+        self.bench.forget_run(run)
         return found.psnr if found else None
 
     def _add_rows(self, scene, results, crf, quantizer):
         alone = median([run.server_cpu for run, _ in results["nothing"]])
-        ours = Summary(results["screenrelay"], alone) if results["screenrelay"] else None
+        ours = Summary(results["screenrelay"]) if results["screenrelay"] else None
         # A row more, where there is one, is what pixelflux is compared with.
         matched = ours
         if MATCHED in results:
-            matched = Summary(results[MATCHED], alone) if results[MATCHED] else None
+            matched = Summary(results[MATCHED]) if results[MATCHED] else None
         for name, runs in results.items():
             if name == "nothing":
                 continue
             if not runs:
                 self.section.add(scene.name, name, "failed", *[""] * (len(COLUMNS) - 3))
                 continue
-            one = Summary(runs, alone)
+            one = Summary(runs)
             compared = matched if name == "pixelflux" else ours
-            ratio = one.cpu / max(compared.cpu, RESOLUTION) if compared else None
+            ratio = one.times(compared) if compared else None
             settings = {MATCHED: "QP %d" % quantizer, "pixelflux": "CRF %d" % crf}.get(
                 name, "QP %d" % QUANTIZER if self.is_equal else "defaults" if name == "screenrelay" else "CRF 23")
             self.section.add(
-                scene.name, name, "%.2f" % one.cpu, "%.2f-%.2f" % one.cpu_range, "%.1f" % one.x_cpu,
+                scene.name, name, "%.2f" % one.cpu, "%.2f-%.2f" % one.cpu_range, "%.1f" % (one.server - alone),
                 "%.1f" % one.pictures, "%.0f" % one.bytes, "%.1f" % one.memory,
                 "%.2f" % one.psnr if one.psnr else "", "%.5f" % one.ssim if one.ssim else "",
                 "%.1f" % ratio if ratio and name not in ("screenrelay", MATCHED) else "", settings)
-            self.bench.report.bars.append(("%s, %s" % (scene.name, self.key), name, one.cpu))
             if compared and name in CPU_RATIO:
                 self._check(scene, name, one, compared, ratio)
         if ours:
@@ -181,22 +174,3 @@ class Table:
         if scene.name == "idle":
             self.bench.report.checks.append(
                 at_most("%s, idle: CPU time" % self.key, ours.cpu, IDLE_CPU[scene.size[1]], "ms/s"))
-
-
-class Summary:
-    """The medians of a program's runs on a scene."""
-
-    def __init__(self, runs, alone):
-        self.cpu = median([run.cpu for run, _ in runs])
-        self.cpu_range = (min(run.cpu for run, _ in runs), max(run.cpu for run, _ in runs))
-        self.x_cpu = median([run.server_cpu for run, _ in runs]) - alone
-        self.pictures = median([run.pictures_per_second for run, _ in runs])
-        self.bytes = median([run.bytes_per_second for run, _ in runs])
-        self.memory = max(run.memory for run, _ in runs) * 1024 / 1e6
-        found = [one for _, one in runs if one]
-        self.psnr = median([one.psnr for one in found]) if found else None
-        self.ssim = median([one.ssim for one in found]) if found else None
-
-
-def median(values):
-    return statistics.median(values) if values else 0.0

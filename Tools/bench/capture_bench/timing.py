@@ -2,16 +2,13 @@
 
 import statistics
 
-from . import pictures
-from .limits import (LATENCY, RATE_SHARE, RATES, SETTLING, SHARP, SHARP_AFTER, Check, at_most)
-from .processes import Failure
-from .report import Section
+from bench_kit import pictures
+from bench_kit.analysis import share
+from bench_kit.limits import Check, at_most
+from bench_kit.processes import Failure
+from bench_kit.report import Section
 
-
-def share(values, part):
-    """The value below which `part` (0 to 1) of the values are."""
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(part * len(ordered)))]
+from .limits import LATENCY, RATE_SHARE, RATES, SETTLING, SHARP, SHARP_AFTER
 
 
 def latency(bench):
@@ -27,7 +24,7 @@ def latency(bench):
         for _ in range(bench.options.runs):
             run = bench.record(bench.ours, bench.scene(name), bench.options.seconds)
             seen = [one for one in run.pictures_in_window() if one.damage[2] > 0 and not one.is_idr]
-            bench.forget(run)
+            bench.forget_run(run)
             if not seen:
                 raise Failure("no picture of %s came" % name)
             times.append([(one.arrival - one.pts) / 1e6 for one in seen])
@@ -58,7 +55,7 @@ def rate(bench):
             run = bench.record(lambda: bench.ours("--bitrate", str(asked)), bench.scene(name), seconds)
             arrivals = [((one.arrival - run.started) / 1e9, (one.end - one.offset) * 8) for one in run.link]
             picture = max((size for time, size in arrivals if time >= 1), default=0) / asked
-            bench.forget(run)
+            bench.forget_run(run)
             length = (run.stopped - run.started) / 1e9
 
             def bits(begin):
@@ -93,7 +90,7 @@ def sharpness(bench):
             if one.arrival >= run.stopped - 150_000_000:
                 seen = pictures.masked(luma, exact, scene.facts.pointer)
                 values.append(((one.arrival - run.stopped) / 1e9, pictures.ssim(seen, exact), one.end - one.offset))
-        bench.forget(run)
+        bench.forget_run(run)
         if not values:
             raise Failure("no picture came at the end of the scroll")
         sharp = next((max(0.0, time) for time, ssim, _ in values if ssim >= SHARP), None)

@@ -1,47 +1,33 @@
 """Builds both, measures both in turn, and prints the ratios."""
 
-import argparse
 import os
 import statistics
 import sys
 import time
 
-from capture_bench.options import Parser
-from capture_bench.outcome import carry_out, conclude, say
-from capture_bench.processes import TROUBLE, Missing
-from capture_bench.programs import require_tools
-from capture_bench.report import table
-from network_bench.room import busy_time
-from publish_bench import client
+from bench_kit import options as of
+from bench_kit.outcome import carry_out, conclude, say
+from bench_kit.processes import TROUBLE, require_programs
+from bench_kit.report import table
+from bench_kit.room import busy_share, busy_time
 
 from .builds import prepare
 from .figures import FIGURES
 
 
 def parse(arguments):
-    parser = Parser(
-        prog="Tools/bench/gate",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Compares five key figures of this tree with those of an earlier commit, in about five minutes\n"
-        "after both are built. The builds take turns, each first in every other round, so that a busy machine\n"
-        "slows both. A ratio above 1 means that this tree is slower.",
-        epilog="figures:\n"
+    return of.Parser(
+        "gate", """
+        Compares five key figures of this tree with those of an earlier commit, in about five minutes after both are
+        built. The builds take turns, each first in every other round, so that a busy machine slows both. A ratio above
+        1 means that this tree is slower.""", [
+            of.Option("base", "what to compare with", "COMMIT", "HEAD~1", nargs="?"),
+            of.names("--figures", list(FIGURES), "which"),
+            of.number("--rounds", 3, 1, 100, "N", "measurements of each build")],
+        notes="figures:\n"
         + "".join("  %-8s %s: %s\n" % (name, one.title, one.unit) for name, one in FIGURES.items())
-        + "\nBoth builds stay in .build/gate, so that the next comparison compiles only what has changed.\n\n"
-        "exit codes: 0 measured, whatever the ratios are; 64 usage; 69 something that is needed is missing;\n"
-        "70 a measurement failed twice.")
-    parser.add_argument("base", nargs="?", default="HEAD~1", metavar="COMMIT",
-                        help="what to compare with (HEAD~1)")
-    parser.add_argument("--figures", default=",".join(FIGURES), metavar="LIST", help="which; all by default")
-    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="measurements of each build (3)")
-    given = parser.parse_args(arguments)
-    given.figures = given.figures.split(",")
-    for name in given.figures:
-        if name not in FIGURES:
-            parser.error("--figures %s: '%s' is none of %s" % (",".join(given.figures), name, ", ".join(FIGURES)))
-    if given.rounds < 1:
-        parser.error("--rounds %d: at least 1" % given.rounds)
-    return given
+        + "\nBoth builds stay in .build/gate, so that the next comparison compiles only what has changed.",
+        codes={0: "measured, whatever the ratios are", 1: None}).parse_args(arguments)
 
 
 def main():
@@ -54,9 +40,7 @@ def tell(text):
 
 
 def compare(options, folder):
-    require_tools([], False)
-    if "packets" in options.figures and (problem := client.missing()):
-        raise Missing(problem)
+    require_programs({"Xvfb": "xvfb", "ffmpeg": "ffmpeg", "taskset": "util-linux"}, "Tools/setup")
     builds = prepare(options.base, tell)
     began, before, failures = time.monotonic(), busy_time(), []
     # Of each figure, a pair for each round: before, now.
@@ -68,11 +52,11 @@ def compare(options, folder):
                 pairs[name].append(pair)
             else:
                 failures.append("%s, round %d" % (name, number + 1))
-    busy, all_time = (after - one for after, one in zip(busy_time(), before))
+    busy = busy_share(before)
     print("\n".join(table(["figure", "unit", "before", "now", "ratio", "of the rounds"],
                           [row(name, some) for name, some in pairs.items() if some])))
     print("\nBefore: %s. The ratio is the median of %d rounds'. Measured in %.0f s on a machine that was %.0f %% busy."
-          % (options.base, options.rounds, time.monotonic() - began, 100 * busy / max(1, all_time)))
+          % (options.base, options.rounds, time.monotonic() - began, 100 * busy))
     return conclude(failures, [], False)
 
 

@@ -11,14 +11,14 @@ import os
 import shutil
 import subprocess
 
-from capture_bench.bench import REPOSITORY, build
-from capture_bench.processes import Missing
+from bench_kit.bench import REPOSITORY, build
+from bench_kit.processes import Missing
 
 GATE = os.path.join(REPOSITORY, ".build", "gate")
 #: Each build's own programs.
 MEASURED = ["screenrelay", "screenrelay-capture", "bench-srtp"]
 #: Programs that measure: this tree's for both builds.
-MEASURING = ["screenrelay-scene", "bench-join"]
+MEASURING = ["screenrelay-scene", "bench-join", "bench-viewers"]
 
 
 class Build:

@@ -5,12 +5,12 @@ import os
 import re
 import subprocess
 
+from bench_kit.processes import Failure
+from bench_kit.report import Report
 from capture_bench import options as capture_options
 from capture_bench.bench import Bench as CaptureBench
-from capture_bench.processes import Failure
-from capture_bench.report import Report
-from network_bench.bench import Bench as RoomBench
-from scale_bench import course
+from viewers_bench import live, options as viewer_options
+from viewers_bench.bench import Bench as ViewersBench
 
 #: Viewers of the scrolled text whose packets are counted.
 VIEWERS = 20
@@ -18,18 +18,6 @@ VIEWERS = 20
 JOINS = 10
 #: Sessions that protect packets in turn, for SRTP.
 SESSIONS = 1_000
-
-
-@dataclasses.dataclass
-class RoomOptions:
-    """What the measurement of viewers wants to know."""
-    programs: str
-    viewers: list = dataclasses.field(default_factory=lambda: [VIEWERS])
-    seconds: float = 5
-    size: tuple = (1920, 1080)
-    bit_rate: int = 4_000_000
-    share: list = dataclasses.field(default_factory=list)
-    keep: bool = False
 
 
 def typing(build, folder):
@@ -49,8 +37,14 @@ def capture(build, folder, scene):
 
 def packets(build, folder):
     """Microseconds of CPU time of the media thread for a packet to one of many viewers."""
-    bench = RoomBench(RoomOptions(build.programs), folder)
-    [row] = course.measure(bench, "direct", "scroll", folder)
+    options = viewer_options.parse([
+        "--programs", build.programs, "--scenes", "scroll", "--viewers", str(VIEWERS), "--seconds", "5"])
+    processors = os.sched_getaffinity(0)
+    try:
+        row = live.measure(ViewersBench(options, folder), folder, "scroll", VIEWERS, False)
+    finally:
+        # The bench has kept to one of them.
+        os.sched_setaffinity(0, processors)
     # Milliseconds per second by packets per second.
     return 1000 * row["media"] / (row["packets_each"] * VIEWERS)
 

@@ -1,29 +1,31 @@
 """Measures the delay from a shared screen to a browser's, pixel to pixel."""
 
 import functools
-import json
 import os
 import sys
-import time
 
-from capture_bench.display import Display
-from capture_bench.limits import at_least, at_most
-from capture_bench.outcome import carry_out, conclude
-from capture_bench.processes import Failure
-from capture_bench.report import table
-from network_bench.analysis import share
-from network_bench.bench import Bench
-from network_bench.devtools import Browser, chromium
-from network_bench.room import Room, busy_time
-from network_bench.viewer import SCRIPT
-from wayland_bench.programs import require_tools
+from bench_kit import framebuffer
+from bench_kit.analysis import share
+from bench_kit.bench import Bench
+from bench_kit.counts import first_times
+from bench_kit.devtools import Browser, chromium
+from bench_kit.display import Display
+from bench_kit.figures import medians
+from bench_kit.limits import at_least, at_most
+from bench_kit.outcome import carry_out, conclude
+from bench_kit.processes import Failure, sleep_until
+from bench_kit.report import number, percent, table, write_json
+from bench_kit.room import Room, busy_share, busy_time
+from bench_kit.viewer import SCRIPT
+from bench_kit.watching import Watcher
+from capture_bench.casts import require_casts
 
-from . import framebuffer, place, wayland
+from . import place, wayland
 from .beside import WebRTCBinRoom, require_webrtcbin
-from .counts import first_times
-from .figures import delays_of, medians, spread
+from .figures import delays_of, spread
 from .options import parse
-from .watching import Watcher
+from .pointing import main as pointing
+from .view import main as view
 
 #: By scene: p50 and p95 of the delay in ms, and pictures a second.
 LIMITS = {"typing": (16, 24, None), "scroll": (15, 22, None), "full": (33, 50, 25)}
@@ -38,7 +40,7 @@ COLUMNS = ["scene", "delay p50 ms", "p95 ms", "p99 ms", "largest ms", "shown/s",
 #: Which stages of a picture's way the host tells (Protocol/control.md); their medians make the last column but one.
 STAGES = ["waiting", "encoding", "link", "sending"]
 #: What shares a scene beside the share of an X display, and what ends with a Missing where it can't.
-BESIDE = {"webrtcbin": (WebRTCBinRoom, require_webrtcbin), "wayland": (wayland.WaylandRoom, require_tools)}
+BESIDE = {"webrtcbin": (WebRTCBinRoom, require_webrtcbin), "wayland": (wayland.WaylandRoom, require_casts)}
 
 
 def measure(bench, room_type, scene, folder):
@@ -70,11 +72,11 @@ def measure(bench, room_type, scene, folder):
         try:
             receiver = None if can_watch else room.beside(scene, own)
             start = room.shown.start() / 1e9 + LEAD
-            _sleep_until(start)
+            sleep_until(start)
             page.evaluate("networkBench.take().then(() => null)")
-            before, worked = room.processor_times(), busy_time()
-            _sleep_until(start + bench.options.seconds)
-            after, worked = room.processor_times(), [now - then for now, then in zip(busy_time(), worked)]
+            before, busy = room.processor_times(), busy_time()
+            sleep_until(start + bench.options.seconds)
+            after, busy = room.processor_times(), busy_share(busy)
             stages = (room.ask("status json") or {}).get("stages", {})
             taken = page.evaluate("networkBench.take()", seconds=60)
             room.share.require_running()
@@ -95,17 +97,13 @@ def measure(bench, room_type, scene, folder):
         figures.update(wayland.bare(receiver, start, bench.options.seconds))
     said = [one["said"] for one in taken["statistics"] if one["said"] is not None]
     figures["page_says_ms"] = share(said, 0.5)
-    figures["busy"] = worked[0] / worked[1]
+    figures["busy"] = busy
     for name in ("host", "capture"):
         figures[name + "_cpu"] = (after[name] - before[name]) / 1e6 / bench.options.seconds
     for name in STAGES:
         median = stages.get(name, {}).get("medianNanoseconds")
         figures[name + "_ms"] = None if median is None else median / 1e6
     return figures
-
-
-def _sleep_until(when):
-    time.sleep(max(0.0, when - time.monotonic()))
 
 
 def _figures(seen, painted, drawn, start, seconds):
@@ -136,6 +134,10 @@ def checks(name, figures):
 
 
 def main():
+    # What else is measured pixel to pixel: by the first word.
+    others = {"view": view.main, "pointing": pointing.main}
+    if sys.argv[1:2] and sys.argv[1] in others:
+        return others[sys.argv[1]](sys.argv[2:])
     options = parse(sys.argv[1:])
     return carry_out("latency", lambda folder: measure_all(options, folder))
 
@@ -150,14 +152,9 @@ def measure_all(options, folder):
         # They take turns, so that what else this machine does falls on all of them.
         ways = ways_of(bench, name)
         runs = {label: [] for label in ways}
-        for number in range(options.runs):
+        for run in range(options.runs):
             for label, way in ways.items():
-                bench.say("%s, run %d of %d" % (label, number + 1, options.runs))
-                figures = bench.run_twice(label, way)
-                if figures:
-                    runs[label].append(figures)
-                else:
-                    failures.append("%s, run %d" % (label, number + 1))
+                runs[label] += bench.run_once(label, lambda folder, _: way(folder), failures, run)
         document.update({label: {"medians": medians(some), "runs": some} for label, some in runs.items() if some})
     # Only scenes have limits, and so only the share of an X display; that of a desktop is compared with it.
     found = [one for label, entry in document.items() for one in checks(label, entry["medians"])]
@@ -190,10 +187,7 @@ def beside_wayland(options, document):
 
 def write(options, document, found):
     """Writes latency.json, and prints the table and what follows from it."""
-    os.makedirs(options.out, exist_ok=True)
-    with open(os.path.join(options.out, "latency.json"), "w") as file:
-        limits = [vars(one) for one in found]
-        json.dump({"options": vars(options), "scenes": document, "limits": limits}, file, indent=1)
+    write_json(options, "latency", found, scenes=document)
     print("\n".join(table(COLUMNS, [row(label, entry["medians"]) for label, entry in document.items()])))
     if options.beside == "wayland":
         rows = [wayland.row(*one) for one in beside_wayland(options, document)]
@@ -207,14 +201,10 @@ def write(options, document, found):
 
 def row(label, figures):
     """A row of the table; what isn't known of a sender is a dash."""
-    def cell(form, key, factor=1):
-        value = figures.get(key)
-        return "–" if value is None else form % (value * factor)
-
-    return ([label] + [cell("%.1f", key) for key in ("p50_ms", "p95_ms", "p99_ms", "max_ms", "shown_per_second")]
-            + [cell("%.0f %%", "drawn_share", 100), cell("%.1f", "page_says_ms")]
-            + [cell("%.0f", key) for key in ("host_cpu", "capture_cpu")]
-            + [" + ".join(cell("%.1f", stage + "_ms") for stage in STAGES), cell("%.0f %%", "busy", 100)])
+    return [label, *(number(figures.get(key), 1) for key in ("p50_ms", "p95_ms", "p99_ms", "max_ms", "shown_per_second")),
+            percent(figures.get("drawn_share")), number(figures.get("page_says_ms"), 1),
+            *(number(figures.get(key)) for key in ("host_cpu", "capture_cpu")),
+            " + ".join(number(figures.get(stage + "_ms"), 1) for stage in STAGES), percent(figures.get("busy"))]
 
 
 def comparison(name, other, ours, theirs):

@@ -4,8 +4,8 @@ import os
 import subprocess
 import sys
 
-from capture_bench.processes import Missing, Process, printed_link
-from network_bench.room import Room
+from bench_kit.processes import Missing, Process, printed_link
+from bench_kit.room import Room
 
 COMMAND = [sys.executable, "-m", "latency_bench.webrtcbin"]
 

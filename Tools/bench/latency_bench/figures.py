@@ -1,10 +1,7 @@
 """The figures of a run, and of several. Pure: times in, figures out."""
 
-import statistics
-
-from network_bench.analysis import share
-
-from .counts import new_counts
+from bench_kit.analysis import share
+from bench_kit.counts import new_counts
 
 
 def spread(delays, seconds):
@@ -17,8 +14,3 @@ def delays_of(shown, painted, start, seconds):
     """Milliseconds until each count was shown, of those that were painted in the window."""
     return [(when - painted[count]) * 1000 for when, count in new_counts(shown, painted)
             if start <= painted[count] < start + seconds]
-
-
-def medians(runs):
-    known = {key: [run[key] for run in runs if run[key] is not None] for key in runs[0]}
-    return {key: statistics.median(values) if values else None for key, values in known.items()}

@@ -2,8 +2,9 @@
 
 import unittest
 
-from .counts import first_times, new_counts, painted_first
-from .figures import delays_of, medians
+from bench_kit.counts import first_times, new_counts, painted_first
+
+from .figures import delays_of
 
 
 class Counts(unittest.TestCase):
@@ -31,10 +32,6 @@ class Delays(unittest.TestCase):
         painted = {1: 0.9, 2: 1.0, 3: 1.9, 4: 2.0}
         shown = [[1, 1.0], [2, 1.01], [3, 2.1], [4, 2.2]]
         self.assertEqual([round(one, 6) for one in delays_of(shown, painted, 1.0, 1.0)], [10, 200])
-
-    def test_medians_of_what_is_known(self):
-        runs = [{"a": 1, "b": None}, {"a": 5, "b": 2}, {"a": 3, "b": None}]
-        self.assertEqual(medians(runs), {"a": 3, "b": 2})
 
 
 if __name__ == "__main__":

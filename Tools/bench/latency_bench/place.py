@@ -2,7 +2,7 @@
 
 import time
 
-from capture_bench.processes import Failure
+from bench_kit.processes import Failure
 
 
 def wait_until_playing(page, plays, seconds=40):

@@ -1,16 +1,16 @@
 """The share of a Wayland desktop, whose framebuffer can't be read, and what its compositor itself takes."""
 
-from capture_bench import pictures
-from capture_bench.limits import at_most
-from capture_bench.link import LinkPictures
-from capture_bench.processes import Failure
-from network_bench.room import Room
-from replay_bench.recording import connections
-from wayland_bench.desktop import WaylandDesktop
-from wayland_bench.limits import ABOVE_X11
-from wayland_bench.programs import Receiver
+from bench_kit import pictures
+from bench_kit.counts import painted_first
+from bench_kit.desktop import WaylandDesktop
+from bench_kit.limits import at_most
+from bench_kit.link import LinkPictures
+from bench_kit.processes import Failure
+from bench_kit.recorded import connections
+from bench_kit.room import Room
+from capture_bench.casts import Receiver
+from capture_bench.limits import ABOVE_X11
 
-from .counts import painted_first
 from .figures import spread
 
 COLUMNS = ["scene", "X11 p50 ms", "p95 ms", "Wayland p50 ms", "p95 ms", "a bare receiver p50 ms", "p95 ms",

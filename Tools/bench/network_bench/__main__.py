@@ -2,20 +2,18 @@
 
 import sys
 
-from capture_bench import outcome
-from capture_bench.outcome import FAILED, MISSED, OK
-from capture_bench.processes import TROUBLE
+from bench_kit import outcome
+from bench_kit.bench import Bench
+from bench_kit.devtools import chromium
+from bench_kit.namespaces import obstacle
+from bench_kit.outcome import FAILED, MISSED, OK
+from bench_kit.processes import TROUBLE
 
-from . import first, limits, motion, repaint
-from . import options as command_line
-from .bench import Bench
+from . import first, limits, motion, options as command_line, repaint
 from .check_path import check_path
-from .devtools import chromium
-from .namespaces import obstacle
 from .report import Report, Summary
 from .scenarios import ALL
 
-REFUSED = 77
 KINDS = {"motion": motion.measure, "repaint": repaint.measure, "first": first.measure}
 #: Seconds that a run takes besides its phases: starting everything, and comparing pictures.
 AROUND = 20
@@ -28,9 +26,7 @@ def main():
         return list_courses(options, courses)
     problem = obstacle()
     if problem:
-        for name in ["the paths themselves"] if options.check_path else options.scenarios:
-            print("skipped: %s: %s" % (name, problem))
-        return REFUSED
+        return outcome.skip(["the paths themselves"] if options.check_path else options.scenarios, problem)
     return outcome.carry_out(
         "network",
         lambda folder: measure_path(options) if options.check_path else measure(options, courses, folder))
@@ -65,17 +61,10 @@ def measure_path(options):
 
 def measure(options, courses, folder):
     chromium()
-    bench, report = Bench(options, folder), Report(options.out)
+    bench, report = Bench(options, folder), Report()
     for course in courses:
-        runs = []
-        for number in range(options.runs):
-            bench.say("%s, run %d of %d" % (course.title, number + 1, options.runs))
-            run = bench.run_twice(course.title, lambda folder: KINDS[course.kind](
-                bench, course, folder, options.seed + 1000 * number))
-            if run:
-                runs.append(run)
-            else:
-                report.failures.append("%s, run %d" % (course.title, number + 1))
+        runs = bench.run_all(course.title, lambda folder, number: KINDS[course.kind](
+            bench, course, folder, options.seed + 1000 * number), report.failures)
         if runs:
             summary = Summary(course, runs)
             report.summaries.append(summary)

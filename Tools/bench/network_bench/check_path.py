@@ -7,11 +7,10 @@ import sys
 import tempfile
 import time
 
-from capture_bench.processes import Failure
-from capture_bench.report import table
-
-from .namespaces import HostNetwork, Path
-from .path import settings
+from bench_kit.namespaces import HostNetwork, Path
+from bench_kit.path import settings
+from bench_kit.processes import Failure
+from bench_kit.report import table
 
 PAYLOAD = 1172  # with 28 bytes of IP and UDP: packets of 1200 bytes
 

@@ -3,11 +3,10 @@
 import statistics
 import time
 
-from capture_bench.processes import Failure, now_ns
-
-from .course import Stage
-from .devtools import Browser
-from .viewer import SCRIPT
+from bench_kit.course import Stage
+from bench_kit.devtools import Browser
+from bench_kit.processes import Failure, now_ns
+from bench_kit.viewer import SCRIPT
 
 _LOADED = """(() => {
   const [page] = performance.getEntriesByType("navigation");

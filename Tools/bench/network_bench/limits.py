@@ -1,6 +1,6 @@
 """What viewers have to get; every limit is here and nowhere else."""
 
-from capture_bench.limits import Check, at_least, at_most
+from bench_kit.limits import Check, at_least, at_most
 
 #: Milliseconds: 95 of 100 pictures of a narrow viewer, from 2 s after each change of his link. (How old what he sees is
 #: has no limit here: while a page is turned, that is what the link needs for the page, 0.7 s for 25 kB at 300 kbit/s.)

@@ -3,10 +3,9 @@
 import statistics
 import time
 
-from capture_bench.processes import Failure
-
-from . import analysis, sharpness
-from .course import Stage
+from bench_kit import analysis, sharpness
+from bench_kit.course import Stage
+from bench_kit.processes import Failure
 
 #: The scene may draw its last tick so many seconds after its time.
 LATEST = 0.25

@@ -2,11 +2,10 @@
 
 import os
 
-from capture_bench.processes import now_ns
-from capture_bench.shown_scene import ShownScene
-
-from . import sharpness
-from .course import Stage
+from bench_kit import sharpness
+from bench_kit.course import Stage
+from bench_kit.processes import now_ns
+from bench_kit.shown_scene import ShownScene
 
 #: What stands still first: its counter shows 1, and that of what replaces it 0.
 STILL = "typing"

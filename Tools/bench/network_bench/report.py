@@ -1,12 +1,8 @@
 """What was measured, as tables and as JSON."""
 
-import json
-import os
-import platform
 import statistics
-import time
 
-from capture_bench.report import circumstances, limits, processor, table
+from bench_kit.report import circumstances, limits, number, pair, percent, table, write_json, write_markdown
 
 _NOTES = {
     "motion": "Delay: from the scene's tick until the page presented it, of each new picture, from 2 s after the "
@@ -24,52 +20,40 @@ _NOTES = {
 #: Column, and how it is made from a phase's figures.
 _COLUMNS = {
     "motion": [
-        ("delay p50 / p95 ms", lambda one: _pair(one, "delay_p50_ms", "delay_p95_ms", 0)),
-        ("page says ms", lambda one: _number(one, "page_says_ms", 0)),
-        ("age p95 ms", lambda one: _number(one, "age_p95_ms", 0)),
-        ("pictures/s", lambda one: _number(one, "pictures_per_second", 1)),
-        ("frozen s", lambda one: _number(one, "frozen_seconds", 1)),
-        ("freezes/min", lambda one: _number(one, "freezes_per_minute", 1)),
-        ("back after s", lambda one: _number(one, "back_after_seconds", 1)),
-        ("received kbit/s", lambda one: _number(one, "received_kbps", 0)),
-        ("link", lambda one: _percent(one, "link_share")),
-        ("estimate kbit/s", lambda one: _number(one, "estimate_kbps", 0)),
-        ("QP", lambda one: _number(one, "quantizer", 1)),
-        ("PSNR dB", lambda one: _number(one, "psnr_db", 1)),
-        ("key frames", lambda one: _number(one, "key_frames", 0)),
-        ("retransmitted", lambda one: "%s (%s)" % (_number(one, "retransmitted", 0),
-                                                   _percent(one, "retransmitted_share"))),
-        ("dropped / lost", lambda one: _pair(one, "dropped", "lost", 0)),
-        ("damaged / checked", lambda one: "%s / %s" % (_number(one, "damage", 2), _number(one, "checked", 0))),
+        ("delay p50 / p95 ms", lambda one: pair(one, "delay_p50_ms", "delay_p95_ms")),
+        ("page says ms", lambda one: number(one.get("page_says_ms"))),
+        ("age p95 ms", lambda one: number(one.get("age_p95_ms"))),
+        ("pictures/s", lambda one: number(one.get("pictures_per_second"), 1)),
+        ("frozen s", lambda one: number(one.get("frozen_seconds"), 1)),
+        ("freezes/min", lambda one: number(one.get("freezes_per_minute"), 1)),
+        ("back after s", lambda one: number(one.get("back_after_seconds"), 1)),
+        ("received kbit/s", lambda one: number(one.get("received_kbps"))),
+        ("link", lambda one: percent(one.get("link_share"))),
+        ("estimate kbit/s", lambda one: number(one.get("estimate_kbps"))),
+        ("QP", lambda one: number(one.get("quantizer"), 1)),
+        ("PSNR dB", lambda one: number(one.get("psnr_db"), 1)),
+        ("key frames", lambda one: number(one.get("key_frames"))),
+        ("retransmitted", lambda one: "%s (%s)" % (number(one.get("retransmitted")),
+                                                   percent(one.get("retransmitted_share")))),
+        ("dropped / lost", lambda one: pair(one, "dropped", "lost")),
+        ("damaged / checked", lambda one: "%s / %s" % (number(one.get("damage"), 2), number(one.get("checked")))),
     ],
     "repaint": [
-        ("shown after ms", lambda one: _number(one, "shown_after_ms", 0)),
-        ("link needs ms", lambda one: _number(one, "link_needs_ms", 0)),
-        ("beyond ms", lambda one: _number(one, "beyond_link_ms", 0)),
-        ("kB", lambda one: "–" if one.get("bytes") is None else "%.1f" % (one["bytes"] / 1000)),
-        ("first PSNR dB", lambda one: _number(one, "first_psnr_db", 1)),
-        ("final PSNR dB", lambda one: _number(one, "final_psnr_db", 1)),
-        ("within 1 dB of it after ms", lambda one: _number(one, "sharp_after_ms", 0)),
+        ("shown after ms", lambda one: number(one.get("shown_after_ms"))),
+        ("link needs ms", lambda one: number(one.get("link_needs_ms"))),
+        ("beyond ms", lambda one: number(one.get("beyond_link_ms"))),
+        ("kB", lambda one: number(one.get("bytes"), 1, 0.001)),
+        ("first PSNR dB", lambda one: number(one.get("first_psnr_db"), 1)),
+        ("final PSNR dB", lambda one: number(one.get("final_psnr_db"), 1)),
+        ("within 1 dB of it after ms", lambda one: number(one.get("sharp_after_ms"))),
     ],
     "first": [
-        ("first picture ms", lambda one: _number(one, "first_picture_ms", 0)),
-        ("longest ms", lambda one: _number(one, "first_picture_max_ms", 0)),
-        ("page loaded ms", lambda one: _number(one, "loaded_ms", 0)),
-        ("files", lambda one: _number(one, "files", 0)),
+        ("first picture ms", lambda one: number(one.get("first_picture_ms"))),
+        ("longest ms", lambda one: number(one.get("first_picture_max_ms"))),
+        ("page loaded ms", lambda one: number(one.get("loaded_ms"))),
+        ("files", lambda one: number(one.get("files"))),
     ],
 }
-
-
-def _number(one, key, digits):
-    return "–" if one.get(key) is None else "%.*f" % (digits, one[key])
-
-
-def _pair(one, first, second, digits):
-    return "%s / %s" % (_number(one, first, digits), _number(one, second, digits))
-
-
-def _percent(one, key):
-    return "–" if one.get(key) is None else "%.0f %%" % (100 * one[key])
 
 
 class Summary:
@@ -124,26 +108,15 @@ class Summary:
 
 
 class Report:
-    def __init__(self, folder):
-        self.folder = folder
+    def __init__(self):
         self.summaries, self.checks, self.failures, self.skipped = [], [], [], []
 
     def write(self, options):
-        os.makedirs(self.folder, exist_ok=True)
-        document = {
-            "date": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "processors": os.cpu_count(), "processor": processor(),
-            "linux": platform.release(), "options": vars(options), "failures": self.failures,
-            "courses": [{"scenario": one.course.scenario, "course": one.course.name, "scene": one.course.scene,
-                         "medians": [dict(viewer=kind, **dict(figures, phase=phase))
-                                     for kind, phase, figures in one.rows()], "runs": one.runs}
-                        for one in self.summaries],
-            "limits": [vars(one) for one in self.checks]}
-        with open(os.path.join(self.folder, "network.json"), "w") as file:
-            json.dump(document, file, indent=1)
-        path = os.path.join(self.folder, "network.md")
-        with open(path, "w") as file:
-            file.write(self._markdown(options))
-        return path
+        write_json(options, "network", self.checks, failures=self.failures, courses=[
+            {"scenario": one.course.scenario, "course": one.course.name, "scene": one.course.scene,
+             "medians": [dict(viewer=kind, **dict(figures, phase=phase)) for kind, phase, figures in one.rows()],
+             "runs": one.runs} for one in self.summaries])
+        return write_markdown(options, "network", self._markdown(options))
 
     def _markdown(self, options):
         lines = ["# What viewers see over bad networks, measured", "",
@@ -154,4 +127,4 @@ class Report:
             lines += ["", _NOTES[kind]]
         for summary in self.summaries:
             lines += ["", "## " + summary.course.title, ""] + summary.table() + ["", summary.host_line()]
-        return "\n".join(lines + limits(self.checks)) + "\n"
+        return lines + limits(self.checks)

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from .path import settings
+from bench_kit.path import settings
 
 #: Seconds in which nothing is wrong with the path, to compare with.
 REFERENCE = 10

@@ -4,14 +4,18 @@ import os
 import subprocess
 import time
 
-from capture_bench.limits import at_least, at_most
-from capture_bench.processes import Failure, wait_until
-from network_bench.namespaces import HostNetwork, Path
-from network_bench.path import settings
+from bench_kit.figures import medians
+from bench_kit.limits import at_least, at_most
+from bench_kit.namespaces import HostNetwork, Path, obstacle
+from bench_kit.path import settings
+from bench_kit.processes import Failure, sleep_until, wait_until
+from bench_kit.pushing import pushes, share, wait_until_connected
+from bench_kit.report import table
 
+from . import server
 from .server import Server
-from .share import pushes, share, sleep_until, wait_until_connected
 
+SIZE = (1920, 1080)
 PORT = 1935
 #: It needs all of its rate, whatever that is.
 SCENE = "video"
@@ -30,6 +34,11 @@ DELAY = 20.0
 #: With and without an adaptive rate: the words behind --push.
 CASES = {"adaptive": ["--preset", "size=640x360,bitrate=%d,adapt=%d" % (FULL, LEAST)],
          "fixed": ["--preset", "size=640x360,bitrate=%d" % FULL]}
+
+
+def missing():
+    """Why it can't be measured; None if it can."""
+    return server.missing() or obstacle()
 
 
 def measure(bench, folder):
@@ -51,9 +60,9 @@ def _measure_case(bench, folder, words):
         started.append(path)
         wide, narrow = settings(delay=DELAY), settings(delay=DELAY, rate=NARROW)
         path.change(time.monotonic(), "before", wide, wide)
-        server = Server(folder, path.viewer_address, PORT, path.prefix)
-        started.append(server)
-        room = share(bench, ["--push", server.url("key", is_kept=True), *words], scene, BEFORE + DURING + AFTER + 1,
+        rtmp = Server(folder, path.viewer_address, PORT, path.prefix)
+        started.append(rtmp)
+        room = share(bench, ["--push", rtmp.url("key", is_kept=True), *words], scene, BEFORE + DURING + AFTER + 1,
                      folder, bench.options.bit_rate, network)
         started.append(room)
         wait_until_connected(room, 1)
@@ -64,8 +73,8 @@ def _measure_case(bench, folder, words):
         dropped = _follow(room, ends[2])
         arrived = path.report()["down"]["bytes"]
         room.close()
-        wait_until(server.has_lost, 20, "the end of the push")
-        faults = _faults(server.recording("key"))
+        wait_until(rtmp.has_lost, 20, "the end of the push")
+        faults = _faults(rtmp.recording("key"))
     finally:
         for one in reversed(started):
             one.close()
@@ -115,10 +124,19 @@ def _figures(start, ends, arrived, dropped, faults):
             "back": second + WINDOW - ends[1] if is_back else float(AFTER), "faults": faults}
 
 
-def checks(figures):
+def tell(runs):
+    rows = [[name, "%.0f" % (one["before"] / 1000), "%.0f" % (one["narrow"] / 1000), "%d" % one["left_out"],
+             "%d" % one["left_out_settled"], "%.0f" % one["back"], (one["faults"] or "none").split("\n")[0]]
+            for name, one in medians(runs).items()]
+    return table(["rate", "before kbit/s", "narrow kbit/s", "left out", "of that settled", "back after s",
+                  "decode errors"], rows)
+
+
+def checks(runs):
+    figures = medians(runs)
     found = []
     for name, one in figures.items():
-        found.append(at_most(name + ", decode errors", len(one["faults"].splitlines()), 0, "lines"))
+        found.append(at_most(name + ", decode errors", len((one["faults"] or "").splitlines()), 0, "lines"))
     adaptive, fixed = figures["adaptive"], figures["fixed"]
     found += [at_least("adaptive, rate before", adaptive["before"], BACK_SHARE * FULL, "bit/s"),
               at_most("adaptive, pictures left out once it has settled", adaptive["left_out_settled"],

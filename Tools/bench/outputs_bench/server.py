@@ -2,10 +2,9 @@
 
 import os
 import shutil
-import socket
 
-from capture_bench.bench import REPOSITORY
-from capture_bench.processes import Process, wait_until
+from bench_kit.bench import REPOSITORY
+from bench_kit.processes import Process, free_port, read, wait_until
 
 NGINX = os.path.join(REPOSITORY, ".build", "nginx", "usr")
 
@@ -48,7 +47,7 @@ class Server:
     def __init__(self, folder, address="127.0.0.1", port=None, prefix=()):
         self.folder = os.path.join(folder, "nginx")
         os.makedirs(self.folder)
-        self.place = "%s:%d" % (address, port or _free_port())
+        self.place = "%s:%d" % (address, port or free_port())
         configuration = os.path.join(self.folder, "nginx.conf")
         with open(configuration, "w") as file:
             file.write(CONFIGURATION % {"nginx": NGINX, "folder": self.folder, "address": address,
@@ -81,11 +80,4 @@ class Server:
         return "using the" in self._log()
 
     def _log(self):
-        with open(self.process.log_path, errors="replace") as file:
-            return file.read()
-
-
-def _free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
+        return read(self.process.log_path)

@@ -3,12 +3,16 @@
 import os
 import time
 
-from capture_bench.limits import at_least, at_most
-from capture_bench.processes import Failure, Process, thread_times, time_between
+from bench_kit.figures import medians
+from bench_kit.limits import at_least, at_most
+from bench_kit.processes import Failure, Process, sleep_until, thread_times, time_between, times_of
+from bench_kit.pushing import pushes, share, wait_until_connected
+from bench_kit.report import table
 
+from . import server
 from .server import Server
-from .share import pushes, share, sleep_until, wait_until_connected
 
+SIZE = (1920, 1080)
 AS_THEY_ARE = 8
 PRESETS = ["low2", "high1"]
 #: By name: the outputs as they are, and those that are encoded once more.
@@ -18,6 +22,7 @@ LEAD = 3.0
 #: How much more capture may work beside ten outputs than beside none: they ask for a key frame every three seconds.
 CAPTURE_SHARE = 1.15
 FIRST = "output-1"
+missing = server.missing
 
 
 def measure(bench, folder):
@@ -35,23 +40,23 @@ def measure(bench, folder):
 def _measure_case(bench, folder, name, kept):
     as_they_are, encoded = CASES[name]
     options, scene = bench.options, bench.scene(bench.options.scene)
-    server = Server(folder)
+    rtmp = Server(folder)
     room = None
     try:
         # The recording watches, so that capture runs where there is no output too.
         words = ["--record", os.path.join(folder, "share.srr")]
         for number in range(as_they_are):
-            words += ["--push", server.url("output-%d" % (number + 1), is_kept=number == 0)]
+            words += ["--push", rtmp.url("output-%d" % (number + 1), is_kept=number == 0)]
         for preset in PRESETS[:encoded]:
-            words += ["--push", server.url(preset), "--preset", preset]
+            words += ["--push", rtmp.url(preset), "--preset", preset]
         room = share(bench, words, scene, LEAD + options.seconds + 2, folder, options.bit_rate)
         wait_until_connected(room, as_they_are + encoded)
         connected = time.monotonic()
         start = room.shown.start() / 1e9 + LEAD
         sleep_until(start)
-        before, encoding = room.processor_times(), _encoder_times(room.share.pid)
+        before, encoding = room.processor_times(), times_of(room.share.pid, "push encoder")
         sleep_until(start + options.seconds)
-        after, encoded_times = room.processor_times(), _encoder_times(room.share.pid)
+        after, encoded_times = room.processor_times(), times_of(room.share.pid, "push encoder")
         listed = pushes(room)
         room.share.require_running()
         if any(one["state"] != "connected" for one in listed):
@@ -62,8 +67,8 @@ def _measure_case(bench, folder, name, kept):
         if room:
             room.close()
         if name == "eight":
-            _keep(server, kept)
-        server.close()
+            _keep(rtmp, kept)
+        rtmp.close()
     figures = {who: (after[who] - before[who]) / 1e6 / options.seconds for who in ("host", "capture")}
     figures["encoding"] = time_between(encoding, encoded_times) / 1e6 / options.seconds
     figures["encoders"] = len(encoded_times)
@@ -72,36 +77,23 @@ def _measure_case(bench, folder, name, kept):
     return figures
 
 
-def _keep(server, path):
+def _keep(rtmp, path):
     try:
-        os.replace(server.recording(FIRST), path)
+        os.replace(rtmp.recording(FIRST), path)
     except FileNotFoundError:
         pass  # The run has failed before anything was sent, and says why.
-
-
-def _encoder_times(pid):
-    """Nanoseconds of each thread that encodes for outputs."""
-    encoders = set()
-    for task in os.listdir("/proc/%d/task" % pid):
-        try:
-            with open("/proc/%d/task/%s/comm" % (pid, task)) as file:
-                if file.read().strip() == "push encoder":
-                    encoders.add(task)
-        except OSError:
-            continue  # the thread has just ended
-    return {task: time for task, time in thread_times(pid).items() if task in encoders}
 
 
 def _measure_ffmpeg(bench, folder, path, lead):
     """Milliseconds a second of each of eight FFmpeg processes that send the recording at its own pace."""
     os.makedirs(folder)
     senders = []
-    server = Server(folder)
+    rtmp = Server(folder)
     try:
         for number in range(AS_THEY_ARE):
             senders.append(Process(
                 "ffmpeg", ["ffmpeg", "-nostdin", "-loglevel", "error", "-re", "-i", path, "-c", "copy", "-f", "flv",
-                           server.url("output-%d" % (number + 1))],
+                           rtmp.url("output-%d" % (number + 1))],
                 os.path.join(folder, "ffmpeg-%d.log" % number)))
         start = time.monotonic() + lead
         sleep_until(start)
@@ -113,7 +105,7 @@ def _measure_ffmpeg(bench, folder, path, lead):
     finally:
         for one in senders:
             one.stop()
-        server.close()
+        rtmp.close()
     worked = sum(time_between(then, now) for then, now in zip(before, after))
     return {"each": worked / 1e6 / bench.options.seconds / AS_THEY_ARE}
 
@@ -126,7 +118,17 @@ def derive(figures):
             "by ffmpeg": figures["ffmpeg"]["each"]}
 
 
-def checks(figures):
+def tell(runs):
+    figures = medians(runs)
+    rows = [[name, "%d" % sum(CASES[name]), "%d" % figures[name]["encoders"]]
+            + ["%.1f" % figures[name][key] for key in ("capture", "host", "encoding")]
+            + ["%d" % figures[name]["dropped"]] for name in CASES]
+    lines = table(["case", "outputs", "encoders", "capture ms/s", "host ms/s", "of that encoders", "left out"], rows)
+    return lines + [""] + ["An output adds %.2f ms/s %s." % (value, how) for how, value in derive(figures).items()]
+
+
+def checks(runs):
+    figures = medians(runs)
     added, capture = derive(figures), {name: figures[name]["capture"] for name in CASES}
     encoders, dropped = figures["ten"]["encoders"], figures["ten"]["dropped"]
     return [at_most("capture beside ten outputs", capture["ten"] / capture["none"], CAPTURE_SHARE, "of that alone"),

@@ -1,15 +1,15 @@
 """Shows scenes of programs, captures each with every build that is named, and prints what viewers see."""
 
-import json
 import os
 import statistics
 import sys
 
-from capture_bench.bench import build
-from capture_bench.outcome import carry_out, conclude
-from capture_bench.processes import TROUBLE, Missing
-from capture_bench.report import table
-from network_bench.room import busy_time
+from bench_kit.bench import build
+from bench_kit.figures import medians
+from bench_kit.outcome import carry_out, conclude
+from bench_kit.processes import TROUBLE, Missing
+from bench_kit.report import table, write_json
+from bench_kit.room import busy_share, busy_time
 
 from .beside import Share, WebRTCBin
 from .limits import SHARP, checks
@@ -96,18 +96,14 @@ class Measurement:
             except TROUBLE as error:
                 say("%s failed%s: %s" % (title, "" if attempt == 1 else " again", error))
                 continue
-            worked, all_time = (after - one for after, one in zip(busy_time(), before))
-            self.busy.append(worked / all_time)
+            self.busy.append(busy_share(before))
             return found
         self.failures.append(title)
         return None
 
     def _write(self, found):
         """Writes programs.json, and prints the table."""
-        os.makedirs(self.options.out, exist_ok=True)
-        with open(os.path.join(self.options.out, "programs.json"), "w") as file:
-            json.dump({"bit_rate": self.options.bit_rate, "seconds": self.options.seconds, "scenes": self.results,
-                       "limits": [vars(one) for one in found]}, file, indent=1)
+        write_json(self.options, "programs", found, scenes=self.results)
         rows = [[name + (" (held out)" if SCENES[name].is_held_out else ""), label, *cells(entry["medians"])]
                 for name, entries in self.results.items() for label, entry in entries.items()]
         print("\n".join(table(["scene", "sender"] + [title for _, title, _ in COLUMNS], rows)))
@@ -125,12 +121,6 @@ def cells(found):
     """A row of the table; what is not known is a dash."""
     scaled = {**found, "share": found["share"] * 100}
     return [shape % scaled[key] if key in scaled else "–" for key, _, shape in COLUMNS]
-
-
-def medians(runs):
-    """Of each figure that all runs have."""
-    return {key: statistics.median(one[key] for one in runs) for key in runs[0]
-            if all(key in one for one in runs)}
 
 
 sys.exit(main())

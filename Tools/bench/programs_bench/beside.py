@@ -4,9 +4,9 @@ import os
 import subprocess
 import sys
 
-from capture_bench.link import Picture
-from capture_bench.processes import Failure, Process, printed_link
-from capture_bench.programs import Ours, Recorder
+from bench_kit.link import Picture
+from bench_kit.processes import Failure, Process, printed_link
+from bench_kit.recorders import Ours, Recorder
 from latency_bench.beside import require_webrtcbin
 
 

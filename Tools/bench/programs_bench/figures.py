@@ -7,8 +7,8 @@ import statistics
 
 import numpy
 
-from capture_bench import pictures
-from capture_bench.processes import Failure
+from bench_kit import pictures
+from bench_kit.processes import Failure
 
 PERIOD = 1 / 30
 #: What a picture may show of a snapshot: it was taken a little before, or later, because it had to wait.

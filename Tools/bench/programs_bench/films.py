@@ -6,8 +6,8 @@ import subprocess
 import sys
 import zipfile
 
-from capture_bench.bench import REPOSITORY
-from capture_bench.processes import Missing
+from bench_kit.bench import REPOSITORY
+from bench_kit.processes import Missing
 
 from .scene import FULL_HD, HD, Scene, write_lines, xterm
 

@@ -1,6 +1,6 @@
 """What viewers may expect of a scene; every limit is here and nowhere else."""
 
-from capture_bench.limits import at_least, at_most
+from bench_kit.limits import at_least, at_most
 
 #: Films and logs: the least share of the painted frames, at this QP at most.
 FRAMES, COARSEST = 0.95, 40

@@ -8,7 +8,7 @@ import threading
 
 import numpy
 
-from capture_bench.processes import Failure, now_ns
+from bench_kit.processes import Failure, now_ns
 
 #: XDamageReportNonEmpty (X11/extensions/damagewire.h).
 REPORT_NON_EMPTY = 3

@@ -2,9 +2,8 @@
 
 import math
 import os
-import shutil
 
-from capture_bench.processes import Missing
+from bench_kit.processes import require_programs
 
 from .texts import lines, write_book
 
@@ -30,10 +29,7 @@ class Scene:
 
     def require(self):
         """Ends with a Missing that names the package of a program that isn't installed."""
-        for program, package in self.needs.items():
-            if not shutil.which(program):
-                raise Missing("%s: %s (Debian: %s) is missing; Tools/setup --bench installs it"
-                              % (self.name, program, package))
+        require_programs(self.needs)
 
     def prepare(self, say, programs):
         """Fetches or builds what it needs; `programs` is the folder of our own programs."""

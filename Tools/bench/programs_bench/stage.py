@@ -5,8 +5,8 @@ import shutil
 import signal
 import time
 
-from capture_bench.display import Display
-from capture_bench.processes import Process, now_ns, peak_memory, thread_times, time_between, wait_until
+from bench_kit.display import Display
+from bench_kit.processes import Process, now_ns, peak_memory, thread_times, time_between, wait_until
 
 from . import figures
 from .figures import ROW_STEP, Moment

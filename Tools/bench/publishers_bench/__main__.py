@@ -1,82 +1,45 @@
 """Measures what publishers over RTMP, SRT and RTSP cost a host, the delay of each way, and OBS as a publisher."""
 
-import argparse
-import dataclasses
-import json
 import os
-import shutil
 import sys
 
-from capture_bench.options import Parser
-from capture_bench.outcome import carry_out, conclude
-from capture_bench.processes import Missing
-from capture_bench.report import processor, table
-from network_bench.bench import Bench
+from bench_kit import options as of
+from bench_kit.bench import Bench
+from bench_kit.figures import medians
+from bench_kit.outcome import carry_out, conclude
+from bench_kit.processes import Missing, require_programs
+from bench_kit.report import processor, table, write_json
 
 from . import delay, many, obs
-from .medians import medians
 from .obs_report import tell_obs
 
 PARTS = {"many": many, "delay": delay, "obs": obs}
 
 
-@dataclasses.dataclass
-class Options:
-    parts: list
-    seconds_many: float
-    seconds: float
-    runs: int
-    host_core: int
-    core: int
-    out: str
-    check: bool
-    programs: str
-    keep: bool
-
-
 def parse(arguments):
-    parser = Parser(
-        prog="Tools/bench/publishers",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Measures publishers over RTMP, SRT and RTSP: FFmpeg publishes to a host that has a processor of\n"
-        "its own, and OBS to one that shares all processors. Writes publishers.json after each run.",
-        epilog="parts:\n"
-        "  many   ten publishers over RTMP, five over SRT and five over RTSP send 1280x720 at 30 fps and 2 Mbit/s:\n"
-        "         the host's CPU time for each, the pictures that are missing, and the spread of their delays\n"
-        "  delay  from when a picture is there for FFmpeg, which encodes it, until all of it is at an RTSP player,\n"
-        "         with and without B-frames, next to FFmpeg alone; 640x360 at 30 fps\n"
-        "  obs    OBS without a person, which shows a scrolled text on an X display and plays a tone, over RTMP, SRT\n"
-        "         and RTMPS, next to FFmpeg: the delay, what Chromium shows and plays, the time until the picture\n"
-        "         moves again after OBS was killed, and what OBS says of a wrong stream key; 1280x720 at 30 fps\n\n"
-        "exit codes: 0 done; 1 a limit is missed (--check); 64 usage; 69 something that is needed is missing;\n"
-        "70 a measurement failed twice.")
-    parser.add_argument("part", nargs="*", metavar="PART", help="many, delay or obs; several may be named (all)")
-    parser.add_argument("--seconds-many", type=float, default=60, metavar="S",
-                        help="how long the publishers of many count (60)")
-    parser.add_argument("--seconds", type=float, default=10, metavar="S",
-                        help="how long each way counts in delay and obs (10)")
-    parser.add_argument("--runs", type=int, default=3, metavar="N",
-                        help="runs of each part, of which medians are told (3)")
-    parser.add_argument("--host-core", type=int, default=0, metavar="N", help="the host's processor, except in obs (0)")
-    parser.add_argument("--core", type=int, default=1, metavar="N",
-                        help="the processor of everything else, except in obs (1)")
-    parser.add_argument("--out", default="publishers-bench", metavar="DIR", help="where to write (publishers-bench)")
-    parser.add_argument("--check", action="store_true", help="exit with 1 where a limit is missed, and print which")
-    parser.add_argument("--programs", default=None, metavar="DIR",
-                        help="where screenrelay is, and for obs screenrelay-scene; without it, they are built")
-    parser.add_argument("--keep", action="store_true", help="keep the programs' messages in DIR/records")
-    given = parser.parse_args(arguments)
-    for name in given.part:
-        if name not in PARTS:
-            parser.error("'%s' is none of %s" % (name, ", ".join(PARTS)))
-    if not 1 <= given.seconds <= 600 or not 1 <= given.seconds_many <= 600:
-        parser.error("--seconds and --seconds-many: from 1 to 600")
-    if given.runs < 1:
-        parser.error("--runs %d: at least 1" % given.runs)
-    if given.host_core == given.core:
-        parser.error("--host-core %d and --core %d: two processors are needed" % (given.host_core, given.core))
-    return Options(given.part or list(PARTS), given.seconds_many, given.seconds, given.runs, given.host_core,
-                   given.core, given.out, given.check, given.programs, given.keep)
+    parser = of.Parser(
+        "publishers", """
+        Measures publishers over RTMP, SRT and RTSP: FFmpeg publishes to a host that has a processor of its own, and OBS
+        to one that shares all processors. Writes publishers.json after each run.""", [
+            of.parts("parts", PARTS),
+            of.number("--seconds-many", 60, 1.0, 600, "S", "how long the publishers of many count"),
+            of.seconds(10, 1, 600, "how long each way counts in delay and obs"), of.runs(3),
+            of.number("--host-core", 0, 0, 1023, "N", "the host's processor, except in obs"),
+            of.number("--core", 1, 0, 1023, "N", "the processor of everything else, except in obs"),
+            of.out("publishers"), of.CHECK, of.programs("screenrelay, and for obs screenrelay-scene,"), of.KEEP],
+        notes="""
+        parts:
+          many   ten publishers over RTMP, five over SRT and five over RTSP send 1280x720 at 30 fps and 2 Mbit/s:
+                 the host's CPU time for each, the frames that are missing, and the spread of their delays
+          delay  from when a frame is there for FFmpeg, which encodes it, until all of it is at an RTSP player,
+                 with and without B-frames, next to FFmpeg alone; 640x360 at 30 fps
+          obs    OBS without a person, which shows a scrolled text on an X display and plays a tone, over RTMP, SRT
+                 and RTMPS, next to FFmpeg: the delay, what Chromium shows and plays, the time until the video
+                 moves again after OBS was killed, and what OBS reports of a wrong stream key; 1280x720 at 30 fps""")
+    options = parser.parse_args(arguments)
+    if options.host_core == options.core:
+        parser.error("--host-core %d and --core %d: two processors are needed" % (options.host_core, options.core))
+    return options
 
 
 #: The rows of both tables, which Documentation/measurements.md has too.
@@ -122,9 +85,7 @@ def main():
 
 
 def measure_all(options, folder):
-    for program, package in (("taskset", "util-linux"), ("ffmpeg", "ffmpeg")):
-        if not shutil.which(program):
-            raise Missing("%s is missing; it is in the package %s" % (program, package))
+    require_programs({"taskset": "util-linux", "ffmpeg": "ffmpeg"})
     if "obs" in options.parts:
         obs.require()
     for core in (options.host_core, options.core):
@@ -135,16 +96,11 @@ def measure_all(options, folder):
     cores = os.sched_getaffinity(0)
     for number in range(options.runs):
         for name in options.parts:
-            title = "%s, run %d of %d" % (name, number + 1, options.runs)
-            bench.say(title)
             # The host chooses its processor itself. OBS, without a GPU, needs more than one.
             os.sched_setaffinity(0, cores if name == "obs" else {options.core})
-            figures = bench.run_twice(title, lambda folder: PARTS[name].measure(bench, folder))
-            if figures:
-                failures += ["%s: %s" % (title, one) for one, found in figures.items() if not found]
-                runs[name].append(figures)
-            else:
-                failures.append(title)
+            for figures in bench.run_once(name, lambda folder, _: PARTS[name].measure(bench, folder), failures, number):
+                failures += ["%s, run %d: %s" % (name, number + 1, one) for one, found in figures.items() if not found]
+                runs[name].append({one: found for one, found in figures.items() if found})
             # Keeps the results if the benchmark is stopped before its last run.
             write(options, runs, failures)
     found = []
@@ -159,11 +115,8 @@ def measure_all(options, folder):
 
 def write(options, runs, failures):
     parts = {name: {"medians": medians(there), "runs": there} for name, there in runs.items() if there}
-    found = [vars(one) for name, part in parts.items() for one in PARTS[name].checks(part["medians"])]
-    os.makedirs(options.out, exist_ok=True)
-    with open(os.path.join(options.out, "publishers.json"), "w") as file:
-        json.dump({"options": vars(options), "processor": processor(), "parts": parts, "failures": failures,
-                   "limits": found}, file, indent=1)
+    found = [one for name, part in parts.items() for one in PARTS[name].checks(part["medians"])]
+    write_json(options, "publishers", found, parts=parts, failures=failures)
 
 
 sys.exit(main())

@@ -8,7 +8,7 @@ import subprocess
 
 import numpy
 
-from capture_bench.processes import Failure
+from bench_kit.processes import Failure
 
 BITS, CELL = 16, 16
 WIDTH, HEIGHT = BITS * CELL, 2 * CELL

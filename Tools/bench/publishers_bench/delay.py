@@ -3,9 +3,9 @@
 import subprocess
 import time
 
-from capture_bench.limits import Check, at_most
-from capture_bench.processes import Failure
-from network_bench.analysis import share
+from bench_kit.analysis import share
+from bench_kit.limits import Check, at_most
+from bench_kit.processes import Failure
 
 from . import flv
 from .host import PROTOCOLS, ROOMS, Host

@@ -2,7 +2,7 @@
 
 import numpy
 
-from capture_bench.processes import Failure
+from bench_kit.processes import Failure
 
 #: Seconds that are looked at, the last ones, and how far around the strongest frequency counts as the tone, in Hz.
 LENGTH, WIDTH = 2, 3

@@ -2,12 +2,10 @@
 
 import json
 import os
-import socket
 from urllib.parse import quote
 
-from capture_bench.processes import Process, wait_until
-from viewers_bench.host import metrics, pinned, threads
-from viewers_bench.recording import environment, read
+from bench_kit.processes import Process, free_port, own_settings, read, wait_until
+from bench_kit.replaying import metrics, pinned, threads
 
 PROTOCOLS = ["rtmp", "srt", "rtsp"]
 #: A room has 16 tracks at most.
@@ -23,8 +21,7 @@ class Host:
     def __init__(self, program, core, folder, more=()):
         self.log = os.path.join(folder, "host.log")
         # With --json, it doesn't print the ports.
-        self.ports = {name: _free_port(socket.SOCK_DGRAM if name == "srt" else socket.SOCK_STREAM)
-                      for name in PROTOCOLS}
+        self.ports = {name: free_port(is_datagram=name == "srt") for name in PROTOCOLS}
         words = [*more, "--no-config", "--json", "--open", "--presenters", "--listen", "127.0.0.1:0", "--udp-port", "0",
                  "--link", "unix:" + os.path.join(folder, "a"),
                  "--track", "%s/idle=unix:%s" % (ROOMS[1], os.path.join(folder, "b"))]
@@ -32,7 +29,7 @@ class Host:
             words += ["--" + name, "127.0.0.1:%d" % port]
         command = [program, "host", *words]
         self.process = Process(
-            "host", command if core is None else pinned(core, command), self.log, environment(folder))
+            "host", command if core is None else pinned(core, command), self.log, own_settings(folder))
         try:
             wait_until(self._started, 20, "the host's start")
             event = self._started()
@@ -79,9 +76,3 @@ class Host:
 
     def close(self):
         self.process.stop()
-
-
-def _free_port(kind):
-    with socket.socket(socket.AF_INET, kind) as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]

@@ -7,10 +7,9 @@ import signal
 import subprocess
 import time
 
-from capture_bench.limits import at_least, at_most
-from capture_bench.processes import Failure, Missing, Process, wait_until
-from network_bench.analysis import share
-from outputs_bench.share import sleep_until
+from bench_kit.analysis import share
+from bench_kit.limits import at_least, at_most
+from bench_kit.processes import Failure, Missing, Process, sleep_until, wait_until
 
 from . import flv, sender
 from .host import PROTOCOLS, ROOMS, Host

@@ -1,18 +1,16 @@
 """OBS as a publisher: what viewers see and hear, the delay, an OBS that is killed, and a wrong stream key."""
 
-import shutil
 import subprocess
 import time
 
 import numpy
 
-from capture_bench.limits import Check, at_least, at_most
-from capture_bench.processes import Failure, Missing, wait_until
-from latency_bench.counts import first_times
-from network_bench.analysis import share
-from network_bench.devtools import chromium
-from network_bench.room import busy_time
-from outputs_bench.share import sleep_until
+from bench_kit.analysis import share
+from bench_kit.counts import first_times
+from bench_kit.devtools import chromium
+from bench_kit.limits import Check, at_least, at_most
+from bench_kit.processes import Failure, require_programs, sleep_until, wait_until
+from bench_kit.room import busy_time
 from sound_bench.tone import TONE
 
 from . import heard
@@ -41,10 +39,7 @@ BACK = 5
 
 def require():
     """A Missing where a program is missing."""
-    for program, package in (("obs", "obs-studio"), ("Xvfb", "xvfb")):
-        if not shutil.which(program):
-            raise Missing("%s is missing; it is in the package %s, which Tools/setup --bench installs" % (
-                program, package))
+    require_programs({"obs": "obs-studio", "Xvfb": "xvfb"})
     chromium()
 
 

@@ -1,6 +1,6 @@
 """The tables of OBS as a publisher."""
 
-from capture_bench.report import table
+from bench_kit.report import table
 
 from .obs import PAGE, REFUSAL
 from .obs_stage import WAYS

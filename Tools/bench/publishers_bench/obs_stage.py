@@ -6,12 +6,12 @@ import os
 import signal
 import time
 
-from capture_bench.display import Display
-from capture_bench.processes import Failure, Process
-from capture_bench.scene import Scene
-from capture_bench.shown_scene import ShownScene
-from latency_bench import framebuffer
-from latency_bench.watching import Watcher
+from bench_kit import framebuffer
+from bench_kit.display import Display
+from bench_kit.processes import Failure, Process
+from bench_kit.scene import Scene
+from bench_kit.shown_scene import ShownScene
+from bench_kit.watching import Watcher
 
 from .host import ROOMS, Host
 from .player import Player

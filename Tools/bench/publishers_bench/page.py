@@ -3,9 +3,9 @@
 import os
 import time
 
-from capture_bench.processes import Failure
-from network_bench import viewer
-from network_bench.devtools import Browser
+from bench_kit import viewer
+from bench_kit.devtools import Browser
+from bench_kit.processes import Failure
 from sound_bench.viewer import SCRIPT, take_samples, turn_on_sound
 
 #: Which track is received.

@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 
-from capture_bench.processes import Failure
+from bench_kit.processes import Failure
 
 from . import counter
 from .flv import START_CODE

@@ -7,7 +7,7 @@ import time
 
 import numpy
 
-from capture_bench.processes import Failure, Process
+from bench_kit.processes import Failure, Process
 
 from . import counter
 

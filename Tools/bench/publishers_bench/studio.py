@@ -7,10 +7,9 @@ import wave
 
 import numpy
 
-from capture_bench.display import Display
-from capture_bench.processes import Process
+from bench_kit.display import Display
+from bench_kit.processes import Process, own_settings, read
 from sound_bench import tone
-from viewers_bench.recording import environment, read
 
 #: What the profile, the scene collection and the scene are called.
 NAME = "bench"
@@ -88,7 +87,7 @@ class Studio:
     def start(self):
         """Starts it, again after `kill`."""
         nowhere = os.path.join(self.folder, "none")
-        own = {**environment(self.folder), "XDG_CONFIG_HOME": self.folder, "DISPLAY": self._display.name,
+        own = {**own_settings(self.folder), "XDG_CONFIG_HOME": self.folder, "DISPLAY": self._display.name,
                "LIBGL_ALWAYS_SOFTWARE": "1", "QT_QPA_PLATFORM": "xcb",
                # It asks neither the user's sound server nor session, and no server for news.
                "PULSE_SERVER": "unix:" + nowhere, "DBUS_SESSION_BUS_ADDRESS": "unix:path=" + nowhere,

@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 
-from capture_bench.processes import Failure
+from bench_kit.processes import Failure
 
 STORE = "/etc/ssl/certs"
 MOUNT = "mount --bind \"$0\" %s && exec \"$@\"" % STORE

@@ -3,20 +3,18 @@
 import statistics
 import sys
 
-from capture_bench import outcome
-from capture_bench.outcome import OK
-from capture_bench.processes import Missing
+from bench_kit import outcome
+from bench_kit.bench import Bench
+from bench_kit.devtools import chromium
+from bench_kit.namespaces import namespace_obstacle, obstacle
+from bench_kit.outcome import OK
+from bench_kit.processes import Missing
 from network_bench import motion
-from network_bench.bench import Bench
-from network_bench.devtools import chromium
-from network_bench.namespaces import obstacle
 
-from . import courses, limits, proxies
-from . import options as command_line
+from . import coturn, courses, nats, options as command_line, proxies
 from .firefox import firefox
 from .report import Report
 
-REFUSED = 77
 #: Seconds that a run takes besides its phases: starting everything, and waiting for the first picture.
 AROUND = 15
 
@@ -26,11 +24,9 @@ def main():
     planned = [course for name in options.courses for course in courses.ALL[name][1](options)]
     if options.list:
         return list_courses(options, planned)
-    problem = obstacle()
+    problem = obstacle() or namespace_obstacle({"nft": "nftables"})
     if problem:
-        for course in planned:
-            print("skipped: %s: %s" % (course.title, problem))
-        return REFUSED
+        return outcome.skip([course.title for course in planned], problem)
     return outcome.carry_out("reach", lambda folder: measure(options, planned, folder))
 
 
@@ -44,11 +40,17 @@ def list_courses(options, planned):
     return OK
 
 
+def is_nat(course):
+    return isinstance(course, nats.Course)
+
+
 def require(planned):
     """Ends with a Missing where a program isn't there."""
-    ways = [course.facts["way"] for course in planned]
+    ways = [course.facts["way"] for course in planned if not is_nat(course)]
+    if len(ways) < len(planned) and coturn.missing():
+        raise Missing(coturn.missing())
     for browser, find in (("chromium", chromium), ("firefox", firefox)):
-        if any(way.browser == browser for way in ways):
+        if any(way.browser == browser for way in ways) or browser == "chromium" and len(ways) < len(planned):
             find()
     for name in {way.proxy for way in ways if way.proxy}:
         if proxies.ALL[name].missing():
@@ -57,28 +59,21 @@ def require(planned):
 
 def measure(options, planned, folder):
     require(planned)
-    bench, report = Bench(options, folder), Report(options.out)
-    checks, busy = [], []
+    bench, report = Bench(options, folder), Report()
+    busy = []
     for course in planned:
-        runs = []
-        for number in range(options.runs):
-            bench.say("%s, run %d of %d" % (course.title, number + 1, options.runs))
-            run = bench.run_twice(course.title, lambda folder: motion.measure(
-                bench, course, folder, options.seed + 1000 * number, courses.ReachStage))
-            if run:
-                runs.append(run)
-            else:
-                report.failures.append("%s, run %d" % (course.title, number + 1))
+        runs = bench.run_all(course.title, lambda folder, number: nats.measure(
+            bench, course, folder, checks_nats=number == 0) if is_nat(course) else motion.measure(
+            bench, course, folder, options.seed + 1000 * number, courses.ReachStage), report.failures)
         if runs:
             report.add(course, runs)
-            busy += [run["busy"] for run in runs]
-            checks = [check for row in report.rows for check in limits.checks(row)]
-            report.write(options, checks)
+            busy += [run["busy"] for run in runs if "busy" in run]
+            report.write(options)
     print("\n".join(report.tables()))
     if busy:
         print("\nThis machine was %.0f %% busy." % (100 * statistics.median(busy)))
-    print("\n" + report.write(options, checks))
-    return outcome.conclude(report.failures, checks, options.check)
+    print("\n" + report.write(options))
+    return outcome.conclude(report.failures, report.checks(), options.check)
 
 
 sys.exit(main())

@@ -2,13 +2,13 @@
 
 import dataclasses
 
-from network_bench.course import Stage
-from network_bench.room import PORT
+from bench_kit.course import Stage
+from bench_kit.path import settings
+from bench_kit.processes import now_ns
+from bench_kit.room import PORT
 from network_bench.scenarios import Course, Phase
-from network_bench.path import settings
-from capture_bench.processes import now_ns
 
-from . import firewall, proxies
+from . import firewall, nats, proxies
 from .visitor import Visitor
 
 CLEAN, NARROW = "clean", "1 Mbit/s"
@@ -69,11 +69,16 @@ def _direct(options):
         yield _course(options, Way("direct", browser), "scroll", None)
 
 
+def _nat(options):
+    return [nats.ALL[name] for name in options.nats]
+
+
 #: By name: what it shows, and the courses that it consists of.
 ALL = {
     "proxy": ("only port 443 (or 80) of nginx or haproxy can be reached, by TCP", _proxy),
     "blocked": ("no UDP gets through, but TCP does", _blocked),
     "direct": ("everything gets through: what Firefox does otherwise than Chromium", _direct),
+    "nat": ("host and Chromium are each behind a router that translates addresses, with coturn between them", _nat),
 }
 
 

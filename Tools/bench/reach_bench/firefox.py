@@ -1,4 +1,4 @@
-"""Firefox, controlled through WebDriver BiDi: JSON over a WebSocket, with the face of network_bench.devtools.
+"""Firefox, controlled through WebDriver BiDi: JSON over a WebSocket, with the face of bench_kit.devtools.
 
 https://w3c.github.io/webdriver-bidi/
 """
@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 
-from capture_bench.processes import Failure, Missing
+from bench_kit.processes import Failure, Missing
 
 from .websocket import WebSocket
 

@@ -2,7 +2,7 @@
 
 import shutil
 
-from capture_bench.processes import Missing
+from bench_kit.processes import Missing
 
 _RULES = """
 table inet reach {

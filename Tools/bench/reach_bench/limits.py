@@ -1,6 +1,6 @@
 """What viewers have to get through difficult networks; every limit is here and nowhere else."""
 
-from capture_bench.limits import Check, at_least, at_most
+from bench_kit.limits import Check, at_least, at_most
 
 #: Seconds from opening the page to the first picture behind a proxy.
 FIRST = 5

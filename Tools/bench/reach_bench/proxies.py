@@ -4,9 +4,9 @@ import os
 import shutil
 import subprocess
 
-from capture_bench.bench import REPOSITORY
-from capture_bench.processes import Failure, Missing, Process, wait_until
-from network_bench.room import PORT
+from bench_kit.bench import REPOSITORY
+from bench_kit.processes import Failure, Missing, Process, wait_until
+from bench_kit.room import PORT
 from outputs_bench import server
 
 #: Where `Tools/setup` unpacks it, with the libraries that it alone needs.

@@ -1,14 +1,11 @@
 """What was measured, as tables and as JSON."""
 
-import dataclasses
-import json
-import os
 import statistics
-import time
 
-from capture_bench.report import circumstances, limits, table
+from bench_kit.report import circumstances, limits as limit_lines, number, table, write_json, write_markdown
 from network_bench.report import Summary
 
+from . import limits, nats
 from .courses import CLEAN, NARROW
 
 NOTES = {
@@ -59,7 +56,7 @@ class Row:
             "typing p50 / p95 ms, pictures/s": self._motion(CLEAN, "typing"),
             "scrolled text p50 / p95 ms, pictures/s": self._motion(CLEAN),
             "at 1 Mbit/s p50 / p95 ms, pictures/s": self._motion(NARROW),
-            "longest gap there": "%s ms" % _number(self.value("scroll", NARROW, "longest_gap_ms"), 0)}
+            "longest gap there": "%s ms" % number(self.value("scroll", NARROW, "longest_gap_ms"), 0)}
 
     def _blocked(self):
         return {
@@ -73,22 +70,18 @@ class Row:
         return {
             "viewer": self.way.browser.title(), "first picture": self._seconds("first_picture_s"),
             "path": ", ".join(self.said("path")), "played by": ", ".join(self.said("player")),
-            "decoded": _number(self.value("scroll", CLEAN, "decoded"), 0),
+            "decoded": number(self.value("scroll", CLEAN, "decoded"), 0),
             "scrolled text p50 / p95 ms, pictures/s": self._motion(CLEAN)}
 
     def _seconds(self, key):
         return "%.1f s (%.1f s)" % (self.fact(key), self.fact(key, max))
 
     def _delays(self, scene, phase):
-        return " / ".join(_number(self.value(scene, phase, key), 0) for key in ("delay_p50_ms", "delay_p95_ms"))
+        return " / ".join(number(self.value(scene, phase, key), 0) for key in ("delay_p50_ms", "delay_p95_ms"))
 
     def _motion(self, phase, scene="scroll"):
         pictures = self.value(scene, phase, "pictures_per_second")
-        return "%s, %s" % (self._delays(scene, phase), _number(pictures, 1))
-
-
-def _number(value, digits):
-    return "–" if value is None else "%.*f" % (digits, value)
+        return "%s, %s" % (self._delays(scene, phase), number(pictures, 1))
 
 
 def differences(rows):
@@ -110,17 +103,23 @@ def differences(rows):
 
 
 class Report:
-    def __init__(self, folder):
-        self.folder = folder
-        self.rows, self.failures = [], []
+    def __init__(self):
+        self.rows, self.nats, self.failures = [], [], []
 
     def add(self, course, runs):
+        if isinstance(course, nats.Course):
+            self.nats.append((course, runs))
+            return
         way = course.facts["way"]
         row = next((one for one in self.rows if one.way == way), None)
         if not row:
             row = Row(way)
             self.rows.append(row)
         row.add(course, runs)
+
+    def checks(self):
+        return [check for row in self.rows for check in limits.checks(row)] + [
+            check for course, runs in self.nats for check in nats.checks(course, runs)]
 
     def tables(self):
         lines = []
@@ -130,22 +129,15 @@ class Report:
             lines += ["", "## " + course, "", NOTES[course], ""]
             lines += table(list(cells[0]), [list(one.values()) for one in cells])
             lines += differences(rows) if course == "direct" else []
-        return lines
+        return lines + (nats.lines(self.nats) if self.nats else [])
 
-    def write(self, options, checks):
-        os.makedirs(self.folder, exist_ok=True)
-        document = {
-            "date": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "options": vars(options), "failures": self.failures,
-            "courses": [{"way": dataclasses.asdict(row.way), "scene": scene, "runs": summary.runs}
-                        for row in self.rows for scene, summary in row.summaries.items()],
-            "limits": [vars(one) for one in checks]}
-        with open(os.path.join(self.folder, "reach.json"), "w") as file:
-            json.dump(document, file, indent=1)
-        path = os.path.join(self.folder, "reach.md")
-        with open(path, "w") as file:
-            lines = ["# What viewers see through difficult networks, measured", "",
-                     "%s; round trip %g ms." % (circumstances(options), options.round_trip)]
-            for failure in self.failures:
-                lines += ["", "Failed: " + failure]
-            file.write("\n".join(lines + self.tables() + limits(checks)) + "\n")
-        return path
+    def write(self, options):
+        write_json(options, "reach", self.checks(), failures=self.failures, courses=[
+            {"way": vars(row.way), "scene": scene, "runs": summary.runs}
+            for row in self.rows for scene, summary in row.summaries.items()] + [
+            dict(vars(course), runs=runs) for course, runs in self.nats])
+        lines = ["# What viewers see through difficult networks, measured", "",
+                 "%s; round trip %g ms." % (circumstances(options), options.round_trip)]
+        for failure in self.failures:
+            lines += ["", "Failed: " + failure]
+        return write_markdown(options, "reach", lines + self.tables() + limit_lines(self.checks()))

@@ -2,8 +2,8 @@
 
 import os
 
-from network_bench.devtools import Browser as Chromium
-from network_bench.viewer import SCRIPT, Viewer
+from bench_kit.devtools import Browser as Chromium
+from bench_kit.viewer import SCRIPT, Viewer
 
 from .firefox import Browser as Firefox
 

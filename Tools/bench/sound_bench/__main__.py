@@ -1,17 +1,13 @@
 """Measures the sound of a share: in sync, clean, cheap, and back after a kill."""
 
-import json
-import os
-import platform
-import statistics
 import sys
-import time
 
-from capture_bench.limits import Check
-from capture_bench.outcome import carry_out, conclude
-from capture_bench.report import circumstances, limits, processor, table
-from network_bench.bench import PROGRAMS, Bench
-from network_bench.devtools import chromium
+from bench_kit.bench import PROGRAMS, Bench
+from bench_kit.devtools import chromium
+from bench_kit.figures import medians
+from bench_kit.limits import Check
+from bench_kit.outcome import carry_out, conclude
+from bench_kit.report import circumstances, limits, table, write_json, write_markdown
 
 from .options import SCENARIOS, parse
 from .pulse import require_pulse
@@ -38,14 +34,7 @@ def measure_all(options, folder):
             if problem:
                 print("skipped: %s: %s" % (label, problem), flush=True)
                 continue
-            runs = []
-            for number in range(options.runs):
-                bench.say("%s, run %d of %d" % (label, number + 1, options.runs))
-                figures = bench.run_twice(label, lambda folder: scenario.measure(bench, folder, case))
-                if figures:
-                    runs.append(figures)
-                else:
-                    failures.append("%s, run %d" % (label, number + 1))
+            runs = bench.run_all(label, lambda folder, _: scenario.measure(bench, folder, case), failures)
             if runs:
                 middle = medians(runs)
                 document.setdefault(name, {})[case] = {"medians": middle, "runs": runs}
@@ -58,15 +47,6 @@ def measure_all(options, folder):
     return conclude(failures, found, options.check)
 
 
-def medians(runs):
-    """The medians of all figures; those that no run has are None, and series are left out."""
-    middle = {}
-    for key in [key for key in runs[0] if not key.endswith("series")]:
-        known = [run[key] for run in runs if run.get(key) is not None]
-        middle[key] = statistics.median(known) if known else None
-    return middle
-
-
 def section(name, cases):
     """The lines about one scenario."""
     scenario, rows = SCENARIOS[name], []
@@ -77,18 +57,13 @@ def section(name, cases):
 
 
 def write(options, document, found, failures):
-    os.makedirs(options.out, exist_ok=True)
-    with open(os.path.join(options.out, "sound.json"), "w") as file:
-        json.dump({"date": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "processors": os.cpu_count(),
-                   "processor": processor(), "linux": platform.release(), "options": vars(options),
-                   "failures": failures, "scenarios": document, "limits": [vars(one) for one in found]}, file, indent=1)
+    write_json(options, "sound", found, failures=failures, scenarios=document)
     lines = ["# The sound of a share, measured", "", circumstances(options) + "."]
     for failure in failures:
         lines += ["", "Failed: " + failure]
     for name, cases in document.items():
         lines += section(name, cases)
-    with open(os.path.join(options.out, "sound.md"), "w") as file:
-        file.write("\n".join(lines + limits(found)) + "\n")
+    write_markdown(options, "sound", lines + limits(found))
 
 
 sys.exit(main())

@@ -5,10 +5,10 @@ import time
 
 import numpy
 
-from capture_bench.limits import at_least, at_most
-from capture_bench.processes import Failure, now_ns
-from network_bench.namespaces import HostNetwork, Path, obstacle
-from network_bench.path import settings
+from bench_kit.limits import at_least, at_most
+from bench_kit.namespaces import HostNetwork, Path, obstacle
+from bench_kit.path import settings
+from bench_kit.processes import Failure, now_ns
 
 from . import limits, tone
 from .pulse import RATE, Player, recorder

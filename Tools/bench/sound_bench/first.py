@@ -7,9 +7,9 @@ import time
 
 import numpy
 
-from capture_bench.bench import REPOSITORY
-from capture_bench.limits import at_most
-from capture_bench.processes import Failure, Process, wait_until
+from bench_kit.bench import REPOSITORY
+from bench_kit.limits import at_most
+from bench_kit.processes import Failure, Process, wait_until
 
 from . import beeps, limits
 from .pulse import LOUD, QUIET, RATE, Ear, Player

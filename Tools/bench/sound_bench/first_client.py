@@ -14,7 +14,7 @@ import time
 from aiortc import RTCConfiguration, RTCPeerConnection
 from aiortc.rtp import RtcpSrPacket
 
-from sound_bench.whep_client import AUDIO, NTP_OFFSET, VIDEO, Stream, play
+from .whep_client import AUDIO, NTP_OFFSET, VIDEO, Stream, play
 
 #: Seconds until the first sound must have come.
 START = 30

@@ -3,8 +3,8 @@
 import os
 import time
 
-from capture_bench.limits import at_most
-from capture_bench.processes import Failure, Process, peak_memory, thread_times, time_between, wait_until
+from bench_kit.limits import at_most
+from bench_kit.processes import Failure, Process, peak_memory, thread_times, time_between, wait_until
 
 from . import limits, tone
 from .pulse import RATE, SINK, Player

@@ -4,9 +4,9 @@ import os
 import signal
 import time
 
-from capture_bench.limits import at_least, at_most
-from capture_bench.processes import Failure, wait_until
-from network_bench.analysis import share
+from bench_kit.analysis import share
+from bench_kit.limits import at_least, at_most
+from bench_kit.processes import Failure, wait_until
 
 from . import limits, tone
 from .pulse import RATE, Player

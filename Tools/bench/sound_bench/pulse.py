@@ -4,14 +4,13 @@ import bisect
 import fcntl
 import os
 import select
-import shutil
 import subprocess
 import threading
 import time
 
 import numpy
 
-from capture_bench.processes import Missing, Process, wait_until
+from bench_kit.processes import Process, require_programs, wait_until
 
 RATE = 48_000
 #: Bytes of one moment: two channels of 32-bit floats.
@@ -25,9 +24,7 @@ TOOLS = {"pulseaudio": "pulseaudio", "pactl": "pulseaudio-utils", "pacat": "puls
 
 
 def require_pulse():
-    for tool, package in TOOLS.items():
-        if not shutil.which(tool):
-            raise Missing("%s (Debian: %s) is missing; Tools/setup --bench installs it" % (tool, package))
+    require_programs(TOOLS)
 
 
 class PulseServer:

@@ -2,7 +2,7 @@
 
 import ctypes
 
-from capture_bench.processes import Failure
+from bench_kit.processes import Failure
 
 BACK_PIXEL, OVERRIDE_REDIRECT = 1 << 1, 1 << 9
 INPUT_OUTPUT = 1

@@ -17,7 +17,7 @@ import time
 
 import numpy
 
-from capture_bench.processes import Failure, wait_until
+from bench_kit.processes import Failure, wait_until
 
 from .pulse import RATE, Ear, Player, Speaker
 from .screen import Screen

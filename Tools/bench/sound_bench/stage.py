@@ -3,8 +3,8 @@
 import contextlib
 import os
 
-from capture_bench.processes import wait_until
-from network_bench.room import Room, busy_time, children
+from bench_kit.processes import wait_until
+from bench_kit.room import Room, busy_share, busy_time, children
 
 from .pulse import PulseServer
 from .viewer import Viewer
@@ -63,5 +63,4 @@ class Stage(contextlib.ExitStack):
 
     def busy(self):
         """Which part of their time this machine's processors worked since `begin_account`."""
-        worked, all_time = (now - then for now, then in zip(busy_time(), self._busy))
-        return worked / all_time if all_time else 0.0
+        return busy_share(self._busy)

@@ -10,10 +10,10 @@ import time
 
 import numpy
 
-from capture_bench.bench import REPOSITORY
-from capture_bench.limits import at_least, at_most
-from capture_bench.processes import Failure, Process
-from network_bench.analysis import share
+from bench_kit.analysis import share
+from bench_kit.bench import REPOSITORY
+from bench_kit.limits import at_least, at_most
+from bench_kit.processes import Failure, Process
 
 from . import limits
 from .stage import Stage

@@ -6,8 +6,8 @@ import os
 
 import numpy
 
-from capture_bench.processes import wait_until
-from network_bench.devtools import Browser
+from bench_kit.devtools import Browser
+from bench_kit.processes import wait_until
 
 
 def _text(name):

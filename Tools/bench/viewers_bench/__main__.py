@@ -1,18 +1,15 @@
 """What the viewers of each number cost a host, and what they get, in tables."""
 
-import json
-import os
 import sys
 
-from capture_bench.outcome import FAILED, OK, carry_out, conclude
-from capture_bench.processes import TROUBLE
-from capture_bench.report import limits as limit_lines
-from capture_bench.report import processor, table
+from bench_kit.outcome import FAILED, OK, carry_out, conclude
+from bench_kit.processes import TROUBLE
+from bench_kit.report import limits as limit_lines, processor, table, write_json
 
-from . import figures, paths, shards, streams
+from . import figures, live, paths, shards, streams
 from .against import measure_against
-from .beside import compare
 from .bench import Bench, tell
+from .beside import compare
 from .disturb import disturb_all
 from .limits import checks_of_load
 from .options import parse
@@ -33,17 +30,31 @@ COLUMNS = ["viewers", "host, % of a core", "µs per packet", "of that media", "f
            "at the low-rate rendition", "retransmissions", "bench-viewers: %, drops"]
 
 
-def measure_twice(title, measure, write, failures):
+def measure_twice(bench, title, measure, write, failures):
     """A row in a list; one that fails is measured once more. Empty if it fails again."""
-    for attempt in (1, 2):
-        try:
-            one = measure()
-            tell("%s: %s" % (title, ", ".join(write(one)) if write else "done"))
-            return [one]
-        except TROUBLE as error:
-            tell("%s failed%s: %s" % (title, "" if attempt == 1 else " again", error))
-    failures.append(title)
-    return []
+    one = bench.run_twice(title, measure)
+    if not one:
+        failures.append(title)
+        return []
+    tell("%s: %s" % (title, ", ".join(write(one)) if write else "done"))
+    return [one]
+
+
+def measure_live(bench):
+    """Viewers of scenes that are shared live."""
+    options, rows, failures = bench.options, {}, []
+    for at_janus in [False] + [True] * options.janus:
+        where = "at Janus" if at_janus else "at the host"
+        rows[where] = []
+        for scene in options.scenes:
+            for viewers in options.viewers:
+                rows[where] += measure_twice(bench, "%s, %d viewers %s" % (scene, viewers, where), lambda folder: live.measure(
+                    bench, folder, scene, viewers, at_janus), None, failures)
+        print("\n".join(["## Viewers " + where, "", *live.lines(rows[where], at_janus), ""]), flush=True)
+    checks = live.checks(options, rows["at the host"])
+    write_json(options, "viewers", checks, live=rows, failures=failures)
+    print("\n".join([processor() + ".", *limit_lines(checks)]))
+    return conclude(failures, checks, options.check)
 
 
 def measure_all(options, folder):
@@ -56,23 +67,22 @@ def measure_all(options, folder):
         return OK
     bench, rows, servers, failures = Bench(options, folder), [], [], []
     if options.disturb:
-        return disturb_all(bench, tell)
+        return disturb_all(bench)
+    if options.scenes:
+        return measure_live(bench)
     is_whep = options.by == "whep"
     write = row if is_whep else streams.row
     for viewers in options.viewers:
-        rows += measure_twice("%d viewers" % viewers, lambda: bench.measure(viewers), write, failures)
+        rows += measure_twice(bench, "%d viewers" % viewers, lambda folder: bench.measure(viewers, folder), write, failures)
         if options.threads:
-            rows += measure_twice("%d viewers, %d media threads" % (viewers, options.threads),
-                                  lambda: bench.measure(viewers, options.threads), write, failures)
+            rows += measure_twice(bench, "%d viewers, %d media threads" % (viewers, options.threads),
+                                  lambda folder: bench.measure(viewers, folder, options.threads), write, failures)
         if options.janus:
             servers += measure_twice(
-                "%d viewers at Janus" % viewers, lambda: bench.measure_janus(viewers), None, failures)
+                bench, "%d viewers at Janus" % viewers, lambda folder: bench.measure_janus(viewers, folder), None, failures)
     # The limits are for clean paths over WebRTC.
     checks = checks_of_load(rows, servers) if is_whep and not options.paths else []
-    os.makedirs(options.out, exist_ok=True)
-    with open(os.path.join(options.out, "viewers.json"), "w") as file:
-        json.dump({"options": vars(options), "processor": processor(), "rows": rows, "janus": servers,
-                   "failures": failures, "limits": [vars(one) for one in checks]}, file, indent=1)
+    write_json(options, "viewers", checks, rows=rows, janus=servers, failures=failures)
     if rows:
         columns = COLUMNS if is_whep else streams.columns(options.by)
         print("\n".join(table(columns, [write(one) for one in rows])))

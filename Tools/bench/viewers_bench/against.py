@@ -6,10 +6,9 @@ import statistics
 import subprocess
 import sys
 
-from capture_bench.processes import Failure
-from capture_bench.report import table
-
-from .recording import record
+from bench_kit.processes import Failure
+from bench_kit.recording import record
+from bench_kit.report import table
 
 #: Pairs, of which every other one starts the builds in the other order.
 PAIRS = 3

@@ -1,20 +1,18 @@
 """One measurement for each number of viewers."""
 
 import os
-import shutil
 
-from capture_bench.bench import REPOSITORY, build
-from capture_bench.outcome import say
-from capture_bench.processes import Failure, Missing
-
-from publish_bench import client, janus
+from bench_kit import bench, client, janus
+from bench_kit.bench import REPOSITORY
+from bench_kit.outcome import say
+from bench_kit.processes import Failure, Missing, require_programs
+from bench_kit.recording import record
+from bench_kit.replaying import Host
 
 from . import paths, shards, streams
 from .beside import Janus
 from .generator import Program
-from .host import Host
 from .options import PROGRAMS
-from .recording import record
 from .watch import Watch, most_at_low_rate
 
 #: Seconds between the last join and the measurement, and those that the rest of a step may take.
@@ -25,63 +23,53 @@ def tell(text):
     say("viewers", text)
 
 
-class Bench:
+class Bench(bench.Bench):
     def __init__(self, options, folder):
-        self.options, self.folder, self.count = options, folder, 0
-        if not shutil.which("taskset"):
-            raise Missing("taskset is missing; it is in the package util-linux")
+        require_programs({"taskset": "util-linux"})
         for core in (options.host_core, options.core):
             if core not in os.sched_getaffinity(0):
                 raise Missing("processor %d can't be used" % core)
         problem = options.janus and (client.missing() or janus.missing())
         if problem:
             raise Missing(problem)
-        self.programs = options.programs or build(
-            tell, PROGRAMS, os.path.join(REPOSITORY, "Tools", "bench"),
-            os.path.join(REPOSITORY, ".build", "viewers-bench"))
-        for name in PROGRAMS:
-            if not os.access(self.program(name), os.X_OK):
-                raise Missing("--programs %s: there is no %s" % (self.programs, name))
-        self.recording = options.recording or record(self.program, options, self.new_folder())
+        super().__init__(options, folder, PROGRAMS, package=os.path.join(REPOSITORY, "Tools", "bench"),
+                         scratch=os.path.join(REPOSITORY, ".build", "viewers-bench"))
+        self.recording = options.recording
+        if not self.recording and not options.scenes:
+            self.recording = record(self.program, options, self.new_folder())
         # Only the host, and what stands in for it, runs on its processor; they choose it themselves.
         os.sched_setaffinity(0, {options.core})
 
-    def program(self, name):
-        return os.path.join(os.path.abspath(self.programs), name)
+    def say(self, text):
+        tell(text)
 
-    def new_folder(self):
-        """Its path is short, because a Unix socket's path is short by law (108 bytes)."""
-        self.count += 1
-        folder = os.path.join(self.folder, "%d" % self.count)
-        os.makedirs(folder)
-        return folder
-
-    def generate(self, link, viewers, seconds, folder, emulated=()):
+    def generate(self, link, viewers, seconds, folder, emulated=(), warm=WARM):
         """Viewers that are measured for so long; None measures the phases that the program's `mark` begins and ends."""
         options = self.options
         if options.by == "whep":
             words = ["generate", "--feedback", options.feedback] + ["--no-offer"] * options.no_offer
+            words += ["--false-reports"] * options.false_reports
         else:
             words = streams.words(options.by)
-        words += ["--viewers", str(viewers), "--join-rate", str(options.join_rate), "--warm", "%ds" % WARM,
+        words += ["--viewers", str(viewers), "--join-rate", str(options.join_rate), "--warm", "%ds" % warm,
                   "--core", str(options.core)]
         words += ["--phases"] if seconds is None else ["--seconds", "%gs" % seconds]
         words += ["--path=" + path for path in emulated]
         return Program(self.program("bench-viewers"), words + [link], folder)
 
-    def measure(self, viewers, threads=None):
+    def measure(self, viewers, folder, threads=None):
         """A row: a host of its own, so that its memory is that of these viewers."""
-        folder = self.new_folder()
         more = shards.environment(threads, folder) if threads else {}
         host = Host(self.program, self.recording, self.options, folder, self.options.host_core, more=more)
         is_whep = self.options.by == "whep"
         result = {**self.watch(host, viewers, folder, counts_low_rate=is_whep), "threads": threads}
         return {**result, **(self.floor(viewers, result, folder) if is_whep else {})}
 
-    def measure_janus(self, viewers):
+    def measure_janus(self, viewers, folder):
         """The same row, but of Janus instead of the host, and without the floor."""
-        folder = self.new_folder()
-        return self.watch(Janus(self.program, self.recording, self.options, folder), viewers, folder)
+        host = Janus(self, folder, lambda core, words, address: Host(
+            self.program, self.recording, self.options, folder, core, ["--lan", "--listen", address + ":0", *words]))
+        return self.watch(host, viewers, folder)
 
     def watch(self, host, viewers, folder, counts_low_rate=False):
         """What the viewers got, and what they cost; `host` is closed."""

@@ -1,27 +1,26 @@
 """Janus beside the host: the host pushes the same recording to it, and the same viewers watch there."""
 
 import resource
-from urllib.parse import quote
 
-from capture_bench.report import table
-from publish_bench import janus
-from publish_bench.client import Client
+from bench_kit import janus
+from bench_kit.replaying import memory, pinned, threads
+from bench_kit.report import table
 
 from . import figures
-from .host import Host, memory, pinned, threads
 from .limits import COMPARED, WHOLE
 
-#: Seconds until Janus runs, and until the gateway has seen the push there.
-START, PUSH = 20, 45
+#: Seconds until Janus runs.
+START = 20
 #: The bit rate at most, which no recording reaches: Janus is not to slow the push down.
 BIT_RATE = 100_000_000
 
 
 class Janus:
-    """On the host's processor; the host, which has no viewers now, is on the one of everything else."""
+    """On the host's processor; the host, which has no viewers now, is on the one of everything else. `make_host(core,
+    words, address)` starts it, with these words on its command line."""
 
-    def __init__(self, program, recording, options, folder):
-        self.started = []
+    def __init__(self, bench, folder, make_host):
+        self.started, options = [], bench.options
         try:
             _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
             prefix = ["prlimit", "--nofile=%d:%d" % (files, files), *pinned(options.host_core, [])]
@@ -30,17 +29,12 @@ class Janus:
             self.started.append(self.server)
             self.server.start()
             self.server.wait_until_ready(START)
-            place, address = "127.0.0.1:%d" % self.server.port, janus.own_address()
-            url = "janus:ws://%s@%s#%d,%s" % (quote(token, safe=""), place, janus.ROOM, janus.PIN)
-            self.host = Host(program, recording, options, folder, options.core, [
-                "--lan", "--listen", address + ":0", "--push", url, "--preset", "only=pictures"])
+            self.host = make_host(
+                options.core, ["--push", self.server.push(token), "--preset", "only=pictures"], janus.own_address())
             self.started.append(self.host)
-            self.gateway = Client("gateway", [
-                "-m", "viewers_bench.gateway", "ws://" + place, str(janus.ROOM), janus.PIN, token], folder)
+            self.gateway, origin = self.server.gateway(token)
             self.started.append(self.gateway)
-            self.gateway.wait_for("ready", PUSH)
-            port = next(what["port"] for _, what in self.gateway.said if what["event"] == "ready")
-            self.link = "http://127.0.0.1:%d/whep" % port
+            self.link = origin + "/whep"
         except BaseException:
             self.close()
             raise

@@ -1,17 +1,14 @@
 """Disturbs a quiet host that many viewers watch, and compares the phases before, during and after."""
 
-import json
-import os
 import time
 
-from capture_bench.outcome import conclude
-from capture_bench.processes import TROUBLE, Failure
-from capture_bench.report import limits as limit_lines
-from capture_bench.report import processor, table
+from bench_kit.outcome import conclude
+from bench_kit.processes import Failure
+from bench_kit.replaying import Host
+from bench_kit.report import limits as limit_lines, processor, table, write_json
 
 from . import limits
 from .disturbances import ALL
-from .host import Host
 from .watch import Watch, most_at_low_rate
 
 #: Seconds that starting everything, and ending a phase, may take besides their own time.
@@ -24,7 +21,8 @@ COLUMNS = ["phase", "whole pictures %: all, worst viewer", "delay of the last vi
 
 
 def phase(crowd, host, work):
-    """Counts what viewers get and the host does while `work` runs. Gives that, and what `work` gives."""
+    """Counts what viewers get and the host does while `work` runs. Gives that, what `work` gives, and bench-viewers'
+    result."""
     crowd.mark()
     crowd.wait_for("measuring", END)
     watch = Watch(host)
@@ -48,22 +46,22 @@ def phase(crowd, host, work):
             "half_open": max(one['sessions{state="connecting"}'] for one in samples),
             "delay_ms": result["spread_ms"]["p95"],
             **{key: result[key] for key in ("whole_percent", "whole_percent_worst", "failed", "pictures",
-                                            "unplaced", "cpu_percent", "drops")}}, found
+                                            "unplaced", "cpu_percent", "drops")}}, found, result
 
 
-def measure(bench, name):
+def measure(bench, name, folder):
     """The phases of one disturbance by their names, and what the disturbance has counted."""
-    options, folder, viewers = bench.options, bench.new_folder(), bench.options.viewers[0]
+    options, viewers = bench.options, bench.options.viewers[0]
     disturb, usual = ALL[name]
     host = Host(bench.program, bench.recording, options, folder, options.host_core)
     try:
         bench.watch_once(host, folder)
         with bench.generate(host.link, viewers, None, folder) as crowd:
             crowd.wait_for("ready", START + viewers / options.join_rate)
-            before, _ = phase(crowd, host, lambda: time.sleep(options.seconds))
-            during, found = phase(crowd, host, lambda: disturb(bench, host, options.disturb_seconds or usual))
+            before, _, _ = phase(crowd, host, lambda: time.sleep(options.seconds))
+            during, found, _ = phase(crowd, host, lambda: disturb(bench, host, options.disturb_seconds or usual))
             time.sleep(max(0, during["ended"] + CALM - time.monotonic()))
-            after, _ = phase(crowd, host, lambda: time.sleep(options.seconds))
+            after, _, _ = phase(crowd, host, lambda: time.sleep(options.seconds))
     finally:
         host.close()
     if not before["pictures"]:
@@ -93,26 +91,19 @@ def summary(name, found):
         found["sent"], found["sent_bytes"], found["answers"], found["answer_bytes"])
 
 
-def disturb_all(bench, tell):
+def disturb_all(bench):
     options, results, checks, failures = bench.options, {}, [], []
     for name in options.disturb:
-        for attempt in (1, 2):
-            try:
-                phases, found = measure(bench, name)
-                break
-            except TROUBLE as error:
-                tell("%s failed%s: %s" % (name, "" if attempt == 1 else " again", error))
-        else:
+        measured = bench.run_twice(name, lambda folder: measure(bench, name, folder))
+        if not measured:
             failures.append(name)
             continue
+        phases, found = measured
         results[name] = {"phases": phases, "found": found}
         checks += limits.checks(name, phases, found)
         print("\n".join(["", "%s, %d viewers" % (name, options.viewers[0]), ""]
                         + table(COLUMNS, [row(one, phases[one]) for one in phases]) + ["", summary(name, found)]),
               flush=True)
-    os.makedirs(options.out, exist_ok=True)
-    with open(os.path.join(options.out, "disturb.json"), "w") as file:
-        json.dump({"options": vars(options), "processor": processor(), "results": results, "failures": failures}, file,
-                  indent=1)
+    write_json(options, "disturb", checks, results=results, failures=failures)
     print("\n".join(limit_lines(checks) + ["", processor()]))
     return conclude(failures, checks, options.check)

@@ -5,7 +5,7 @@ import subprocess
 import sys
 import time
 
-from capture_bench.processes import Failure, Process
+from bench_kit.processes import Failure, Process
 
 from .generator import Program
 

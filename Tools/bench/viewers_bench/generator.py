@@ -6,7 +6,7 @@ import select
 import subprocess
 import time
 
-from capture_bench.processes import Failure, Process
+from bench_kit.processes import Failure, Process
 
 
 class Program:

@@ -1,7 +1,7 @@
 """What viewers may cost a host, what they must get, and what a disturbance may do to both; every limit is here and
 nowhere else."""
 
-from capture_bench.limits import Check, at_least, at_most
+from bench_kit.limits import Check, at_least, at_most
 
 from . import figures
 

@@ -4,7 +4,7 @@ import contextlib
 import io
 import unittest
 
-from capture_bench.outcome import MISSED, OK, conclude
+from bench_kit.outcome import MISSED, OK, conclude
 
 from . import figures, limits, shards, watch
 from .options import parse

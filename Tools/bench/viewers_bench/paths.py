@@ -3,8 +3,8 @@
 import re
 import threading
 
-from capture_bench.processes import Failure, control_answer
-from capture_bench.report import table
+from bench_kit.processes import Failure, control_answer
+from bench_kit.report import table
 
 LINK = r"(loss=[0-9.]+%|rate=[0-9.]+[kMG]?)"
 FATE = r"(stalled|gone)"

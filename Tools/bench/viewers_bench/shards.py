@@ -4,7 +4,7 @@ evenly they share the packets. So much more the threads carry on processors of t
 import os
 import subprocess
 
-from capture_bench.processes import Failure
+from bench_kit.processes import Failure
 
 from . import figures
 

@@ -3,7 +3,7 @@
 import threading
 import time
 
-from capture_bench.processes import Failure
+from bench_kit.processes import Failure
 
 
 class Watch(threading.Thread):

@@ -18,6 +18,9 @@ enum GenerateCommand {
                 default: "all", choices: Plan.Feedback.allCases.map(\.rawValue)),
             Option(long: "no-offer", help: "offer no transport-wide feedback"),
             Option(
+                long: "false-reports",
+                help: "the receiver reports of one viewer always name the sequence number 0, as libdatachannel's do"),
+            Option(
                 long: "path", value: .required("PATH"),
                 help: "the emulated network path to the viewers: loss=5%, rate=300k with a queue of 200 ms, or both "
                     + "with a comma. COUNT:PATH is the path of so many viewers, which are reported one by one; these "
@@ -69,7 +72,7 @@ enum GenerateCommand {
             address: address, viewers: viewers,
             joinRate: try options.required("join-rate", as: .integer(1...10_000, what: "number of joins")),
             feedback: try options.required("feedback", as: .choice),
-            offersTransportFeedback: !options.has("no-offer"),
+            offersTransportFeedback: !options.has("no-offer"), hasFalseReports: options.has("false-reports"),
             sample: sample,
             warmUp: try options.required("warm", as: .duration),
             length: try options.required("seconds", as: .duration), pause: .milliseconds(Int64(pause)),

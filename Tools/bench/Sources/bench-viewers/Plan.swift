@@ -19,6 +19,8 @@ struct Plan: Sendable {
     let feedback: Feedback
     /// Whether transport-wide feedback is offered.
     let offersTransportFeedback: Bool
+    /// Whether the receiver reports of the first viewer without a path of its own always name the sequence number 0.
+    var hasFalseReports = false
     /// One viewer of so many decrypts all packets; 0 means that none does.
     let sample: Int
     /// The time between the last viewer's first picture and the measurement.

@@ -46,6 +46,11 @@ struct Results {
         Distribution(joined.compactMap { viewer in viewer.firstPicture.map { ($0 - viewer.began).seconds * 1000 } })
     }
 
+    /// Milliseconds from a request to the end of the DTLS handshake, of viewers over WebRTC.
+    private var connectTimes: Distribution {
+        Distribution(joined.compactMap { viewer in viewer.connected.map { ($0 - viewer.began).seconds * 1000 } })
+    }
+
     /// Milliseconds between the first and the last viewer that got all of a picture.
     private var spreads: Distribution {
         Distribution(counted.filter { $0.whole > 1 }.map { ($0.last - $0.first).seconds * 1000 })
@@ -75,6 +80,7 @@ struct Results {
             if let failure = decoding.failure { fields.add("decoding_failure", text: failure) }
         }
         fields.add(counters)
+        fields.add("connect_ms", connectTimes)
         fields.add("join_ms", joinTimes)
         fields.add("spread_ms", spreads)
         fields.add("cpu_percent", Double(cpuTime) / 1e7 / seconds)

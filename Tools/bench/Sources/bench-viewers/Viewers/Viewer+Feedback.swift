@@ -31,9 +31,10 @@ extension Viewer {
             return
         }
         nextReport = max(nextReport + Self.reportInterval, now + Self.reportInterval / 2)
-        guard let reception = statistics.report(ssrc: media, now: now) else { return }
+        guard var reception = statistics.report(ssrc: media, now: now) else { return }
+        if reportsFalsely { reception.highestSequenceNumber = 0 }
         counters.reports += 1
-        sendControl { [ssrc] buffer in
+        sendControl { [ssrc, reception] buffer in
             ReceiverReport(ssrc: ssrc, receptionReports: [reception]).write(into: &buffer)
             SourceDescription(ssrc: ssrc, canonicalName: "viewer").write(into: &buffer)
         }

@@ -1,4 +1,5 @@
 import CBench
+import Clocks
 import Glibc
 import MediaTypes
 import PictureTimeline
@@ -53,9 +54,12 @@ final class Viewer {
     /// Why it is over; nil while it isn't, or if it was closed.
     private(set) var failure: String?
     private(set) var descriptor: Int32 = -1
-    /// When the offer was posted, and when the first whole picture was there.
+    /// When the offer was posted, when the DTLS handshake was over, and when the first whole picture was there.
     private(set) var began = MonotonicTime.zero
+    private(set) var connected: MonotonicTime?
     private(set) var firstPicture: MonotonicTime?
+    /// Whether its receiver reports always name the sequence number 0.
+    var reportsFalsely = false
     /// Whether the loop looks after it more often.
     var isListed = false
 
@@ -256,6 +260,7 @@ final class Viewer {
             try step(dtls)
             if protector == nil, case .connected(let keys) = dtls.state {
                 protector = try SRTPSession(keys: keys)
+                connected = .now()
                 phase = .watching
             }
         } catch {

@@ -32,6 +32,7 @@ final class ViewerLoop: WatcherLoop<Agreement> {
                 isOdd: isOdd, isSample: plan.sample > 0 && (index - plan.ownPaths.count) % plan.sample == 0)
         }
         try super.init(plan, Joining(plan, fingerprint: certificate.fingerprint.sdpValue))
+        rest.first?.reportsFalsely = plan.hasFalseReports
         if plan.decodes { rest.first?.pictures = PictureSample() }
     }
 

@@ -1,1 +1,0 @@
-"""A share that is pushed to a tree of servers."""
