@@ -1,4 +1,4 @@
-"""Tests the arithmetic of Tools/bench/pointing: records with known figures."""
+"""Tests the arithmetic of Tools/bench/latency pointing: records with known figures."""
 
 import unittest
 

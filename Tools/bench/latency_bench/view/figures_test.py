@@ -1,4 +1,4 @@
-"""Tests the arithmetic of Tools/bench/view: records with known figures."""
+"""Tests the arithmetic of Tools/bench/latency view: records with known figures."""
 
 import http.client
 import http.server
