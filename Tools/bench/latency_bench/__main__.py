@@ -75,7 +75,7 @@ def measure(bench, room_type, scene, folder):
             before, worked = room.processor_times(), busy_time()
             _sleep_until(start + bench.options.seconds)
             after, worked = room.processor_times(), [now - then for now, then in zip(busy_time(), worked)]
-            stages = (room.ask("status json") or {}).get("stages", {})
+            stages = (room.ask("status") or {}).get("stages", {})
             taken = page.evaluate("networkBench.take()", seconds=60)
             room.share.require_running()
             room.shown.wait_for_end()
