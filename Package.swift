@@ -549,10 +549,9 @@ let package = Package(
         tests(
             "CommandsTests",
             [
-                "ByteCoding", "Commands", "CommandLine", "DesktopIntegration", "Ingest", "MediaTypes", "OutputLife",
-                "Pushing",
-                "ScreenRelayKit", "TestSupport", "Threading",
-            ]),
+                "CaptureLink", "Commands", "CommandLine", "DesktopIntegration", "Ingest", "MediaTypes", "OutputLife",
+                "Pushing", "ScreenRelayKit", "Signalling", "TestSupport", "Threading",
+            ], exclude: ["States"]),
         tests(
             "DesktopIntegrationTests",
             ["CXCB", "Clocks", "DesktopIntegration", "MediaTypes", "Processes", "TestSupport", "Threading"]),

@@ -1,5 +1,5 @@
 /// What the capture has done and used since its epoch began. The counts only grow.
-public struct CaptureStatistics: Hashable, Sendable {
+public struct CaptureStatistics: Hashable, Sendable, Codable {
     /// Pictures encoded.
     public var pictures: UInt64 = 0
     /// Key frames among them.
@@ -26,7 +26,7 @@ public struct CaptureStatistics: Hashable, Sendable {
 }
 
 /// What the capture has done and used since the previous statistics.
-public struct RecentStatistics: Hashable, Sendable {
+public struct RecentStatistics: Hashable, Sendable, Codable {
     /// Nanoseconds since then.
     public var duration: UInt64 = 0
     /// Pictures encoded.
@@ -44,4 +44,9 @@ public struct RecentStatistics: Hashable, Sendable {
 
     /// Creates statistics with nothing done.
     public init() {}
+
+    private enum CodingKeys: String, CodingKey {
+        case duration = "nanoseconds"
+        case pictures, bytes, processorNanoseconds, encodeMedianNanoseconds, encodeP95Nanoseconds, damagedMillionths
+    }
 }

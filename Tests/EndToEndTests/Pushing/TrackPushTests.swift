@@ -40,7 +40,7 @@ extension EndToEnd {
             }
             #expect(room.host.output.contains("the push of film to \(target) waits for its track\n"))
             let json = try status(of: room, "--json")
-            #expect(json.contains(#""track":"film","to":"\#(target)","state":"waiting""#), "\(json)")
+            #expect(json.contains(#""state":"waiting","to":"\#(target)","track":"film""#), "\(json)")
             // The first track isn't pushed.
             let address = try #require(room.host.printed("Publishers over RTMP: ").split(separator: " ").first)
             let other = try PublishedRoom.publish(

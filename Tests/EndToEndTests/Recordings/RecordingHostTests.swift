@@ -102,8 +102,8 @@ extension EndToEnd {
                 return run.output.contains("\n  capture: ") && run.output.hasSuffix("\n") ? () : nil
             }
             let json = try CommandLineRun(["screenrelay", "status", "--json"] + process)
-            #expect(json.output.contains("\"recording\":{\"path\":\"\(long.prefix(200))"), "\(json.output)")
-            #expect(json.output.contains("\"missingMessages\":0},"), "\(json.output)")
+            #expect(json.output.contains("\"path\":\"\(long)\""), "\(json.output)")
+            #expect(json.output.contains("\"missingMessages\":0,"), "\(json.output)")
         }
 
         @Test("and is killed leaves a file that can be read up to then")

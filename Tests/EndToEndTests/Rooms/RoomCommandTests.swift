@@ -146,12 +146,12 @@ extension EndToEnd {
                 try client.event("waiting")
                 return client
             }
-            // Its name must not begin another part of the status, nor write to the terminal.
+            // Its name must not begin another line of the status, nor write to the terminal.
             let eve = try knock("Eve; link: http://evil/#a\u{1B}[2J")
             let (ann, anna) = (try knock("Ann"), try knock("Ann"))
             let id = try #require(try event("knocked", of: host) { $0["name"].string == "Ann" }["id"].string)
             var run = try ask(["status"], of: host)
-            #expect(run.output.contains("\n  waiting: Eve, link: http://evil/#a"), "\(run.output)")
+            #expect(run.output.contains("\n  waiting: Eve; link: http://evil/#a"), "\(run.output)")
             #expect(run.output.contains(", Ann (127.0.0.1), Ann (127.0.0.1)"), "\(run.output)")
             #expect(run.output.ranges(of: "link: ").count == 2 && run.output.contains("\n  link: \(link)"))
             run = try ask(["status", "--json"], of: host)

@@ -162,13 +162,13 @@ struct AdministrationTests {
         commands.use { command in
             lines.withLock { $0.append(command.line) }
             return switch command {
-            case .statusJSON, .link: .done("{\"line\":\"\(command.line)\"}")
+            case .status, .link: .done("{\"line\":\"\(command.line)\"}")
             case .sharpen: .refused("no \"capture\"")
             default: .done("it's \(command.line)")
             }
         }
         for (method, path, body, line) in [
-            ("GET", "status", nil, "status json"), ("GET", "link", nil, "link"), ("POST", "pause", nil, "pause"),
+            ("GET", "status", nil, "status"), ("GET", "link", nil, "link"), ("POST", "pause", nil, "pause"),
             ("POST", "resume", nil, "resume"), ("POST", "mute", nil, "mute"), ("POST", "mute-mic", nil, "mute mic"),
             ("POST", "unmute-mic", nil, "unmute mic"), ("POST", "unmute", nil, "unmute"),
             ("POST", "pointing-on", nil, "pointing on"), ("POST", "pointing-off", nil, "pointing off"),

@@ -10,7 +10,7 @@ struct ControlCommandTests {
     private static let commands: [(line: String, command: ControlCommand?)] = [
         ("pause", .pause), ("resume", .resume), ("mute", .mute), ("unmute", .unmute), ("mute mic", .muteMicrophone),
         ("unmute mic", .unmuteMicrophone), ("stop", .stop),
-        ("status", .status), ("status json", .statusJSON),
+        ("status", .status),
         ("sharpen", .sharpen), ("rooms", .rooms), ("link", .link),
         ("remove 6b1c2b0e-1f0e-4b6e-9d0a-2f6c1a5b7c3d", .remove("6b1c2b0e-1f0e-4b6e-9d0a-2f6c1a5b7c3d")),
         ("present allow 6b1c", .present(.allow, "6b1c")), ("present decline a", .present(.decline, "a")),
@@ -54,7 +54,7 @@ struct ControlCommandTests {
             "rate fps=+5",
             "rate fps=1 fps=2", "rate fps=10  bitrate=20000", "rate bitrate=9999", "rate bitrate=1000000001",
             "rate bitrate=99999999999999999999", "rate bitrate=4M", "rate fps=max fps=max", "rate size=3", "status xml",
-            "status json json", "pause now", "mute now", "unmute ", "Pause", "stop=", "sharpen 10", "rate =10",
+            "status json", "pause now", "mute now", "unmute ", "Pause", "stop=", "sharpen 10", "rate =10",
             "rooms json", "link json", "remove", "remove ", "remove a b", "rate fps==1",
             "present", "present allow", "present allow ", "present pass a", "present end a b",
             "present allow a 0", "present allow a 31536001", "present allow a 10m", "present allow a 1 1",

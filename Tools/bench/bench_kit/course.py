@@ -61,7 +61,7 @@ class Stage(contextlib.ExitStack):
 
     def look_at_host(self):
         self.room.share.require_running()
-        now, status = now_ns() / 1e9, self.room.ask("status json")
+        now, status = now_ns() / 1e9, self.room.ask("status")
         self.samples.append({"time": now, "status": status, "busy": busy_time(), **self.room.processor_times()})
         documents = [status, self.room.ask("rooms")]
         for viewer in self.viewers:

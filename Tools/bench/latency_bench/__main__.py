@@ -77,7 +77,7 @@ def measure(bench, room_type, scene, folder):
             before, busy = room.processor_times(), busy_time()
             sleep_until(start + bench.options.seconds)
             after, busy = room.processor_times(), busy_share(busy)
-            stages = (room.ask("status json") or {}).get("stages", {})
+            stages = (room.ask("status") or {}).get("stages", {})
             taken = page.evaluate("networkBench.take()", seconds=60)
             room.share.require_running()
             room.shown.wait_for_end()

@@ -197,7 +197,7 @@ def _wait_for_picture(room, page):
 
 def _path_by_host(room):
     """Where the host says that the pictures go, and how; also what `screenrelay status --json` counts."""
-    rooms, status = room.ask("rooms") or {}, room.ask("status json") or {}
+    rooms, status = room.ask("rooms") or {}, room.ask("status") or {}
     paths = [path for one in rooms.get("rooms", []) for member in one["members"] for path in member.get("paths") or []]
     if len(paths) != 1:
         raise Failure("the host tells of %d paths to viewers" % len(paths))

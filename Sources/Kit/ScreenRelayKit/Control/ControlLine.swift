@@ -1,11 +1,10 @@
 import Signalling
 
 /// The lines of the control socket, each ended by a line feed. A request has at most 8192 bytes, for the URL of a push,
-/// and an answer at most 512; an answer to `status` has at most 32 KiB, and one for programs at most 4 MiB.
+/// and an answer at most 512; one that is a JSON object has at most 4 MiB.
 enum ControlLine {
     static let requestLimit = 8192
     static let answerLimit = 512
-    static let longAnswerLimit = 32 << 10
     /// Longer than any JSON object: one that was cut off couldn't be read.
     static let objectLimit = 4 << 20
     /// How long either end waits for the other, in total.
@@ -46,8 +45,7 @@ extension ControlCommand {
     /// The maximum length of the answer in bytes, including its line feed.
     var answerLimit: Int {
         switch self {
-        case .status: ControlLine.longAnswerLimit
-        case .statusJSON, .rooms, .link, .push(.list): ControlLine.objectLimit
+        case .status, .rooms, .link, .push(.list): ControlLine.objectLimit
         default: ControlLine.answerLimit
         }
     }

@@ -22,7 +22,7 @@ public final class ControlServer: Sendable {
     ///   - process: the process id in the socket's name, or nil for this process's.
     ///   - log: gets a line for each fault and, at level `info`, for each command.
     ///   - answer: called on the server's thread for each command. Returns the answer, one line of at most 500 bytes,
-    ///     or 32,000 for a status, or 4 MB for a JSON object. While it blocks, no other command is answered.
+    ///     or 4 MB for a JSON object. While it blocks, no other command is answered.
     /// - Throws: `LinkTransportError` if `folder` isn't safe or can't be created, if a live process listens on the
     ///   socket, or if no thread or descriptor is left.
     public init(

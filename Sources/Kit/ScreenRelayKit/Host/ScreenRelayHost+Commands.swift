@@ -12,6 +12,10 @@ extension ScreenRelayHost {
         }
     }
 
+    /// The host's state for programs. What only a program with options knows is left out: `what`, `source`, `joins` and
+    /// `pushes`. Doesn't wait for another thread.
+    public func statusDocument() -> StatusDocument { StatusDocument(of: self) }
+
     /// Calls `answer` on the signalling thread, to prove that the thread works. Doesn't block; after ``stop()``, never
     /// calls it.
     public func ping(_ answer: @escaping @Sendable () -> Void) { signalling.ping(answer) }

@@ -60,14 +60,12 @@ extension Control {
     private enum AnswerForm {
         /// A text about the result, for orders.
         case text
-        /// For `status`: words that are printed in lines, or a JSON object with `--json`.
-        case status
-        /// For `rooms`, `link` and `push list`: a JSON object, which is printed for people or, with `--json`, as it is.
-        case rooms, link, pushes
+        /// For questions: a JSON object, which is printed for people or, with `--json`, as it is.
+        case status, rooms, link, pushes
 
         init(_ command: ControlCommand) {
             switch command {
-            case .status, .statusJSON: self = .status
+            case .status: self = .status
             case .rooms: self = .rooms
             case .link: self = .link
             case .push(.list): self = .pushes
@@ -99,7 +97,11 @@ extension Control {
         func below(_ text: String) -> Output { Output(plain: text, labelled: "\(process):\n\(text)") }
         switch form {
         case .text: return inLine(answer)
-        case .status: return inLine(StatusReport.lines(of: answer))
+        case .status:
+            guard let status = StatusDocument(json: answer) else {
+                throw .refused(process: process, reason: "its status can't be read; the host may be of another version")
+            }
+            return inLine(StatusText(status).text)
         case .rooms:
             let expiry = LinkCommand.expiry(in: try client.ask(.link, of: process))
             return below(try RoomCommands.text(of: answer, of: process) + expiry)
@@ -111,7 +113,6 @@ extension Control {
     /// The command with its options as the user wrote it.
     private static func wanted(_ name: String, _ options: ParsedOptions) throws(UsageError) -> ControlCommand {
         switch name {
-        case "status": return options.has("json") ? .statusJSON : .status
         case "mute", "unmute":
             let line = ([name] + options.operands).joined(separator: " ")
             guard let command = ControlCommand(line: line) else {

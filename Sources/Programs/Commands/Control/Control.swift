@@ -1,5 +1,4 @@
 import CommandLine
-import Glibc
 import Ingest
 import LinkTransport
 import MediaTypes
@@ -24,10 +23,16 @@ enum Control {
         /// The rooms of other servers.
         var joins: Joins?
 
-        /// What the host does now.
-        var what: String { sources?.first.map { "showing \($0)" } ?? activity }
-        /// What sends the pictures.
-        var source: String { sources?.first == nil ? "capture" : "the source" }
+        /// The status of `host` with these facts and pushes.
+        func status(of host: ScreenRelayHost, _ pushes: [PushesDocument.Push]) -> StatusDocument {
+            var status = host.statusDocument()
+            let source = sources?.first
+            status.what = StatusDocument.beginning(of: source.map { "showing \($0)" } ?? activity)
+            status.source = source == nil ? "capture" : "source"
+            status.joins = joins?.documents
+            status.pushes = pushes.isEmpty ? nil : pushes
+            return status
+        }
     }
 
     /// Starts to answer these commands on the control socket and `/api`, and to send `news` to the latter. If there is
@@ -92,8 +97,7 @@ enum Control {
             host.limit(limits)
             if limits == SourceLimits() { return .done("as capture was started") }
             return .done("at most \(limits.text)\(ceiling(of: change, facts.captureLimits))")
-        case .status: return .done(StatusReport(of: host, process: getpid(), facts, pushes.reports).line)
-        case .statusJSON: return .done(StatusReport(of: host, process: getpid(), facts, pushes.reports).json)
+        case .status: return .done(facts.status(of: host, pushes.documents).json)
         case .link: return .done(host.linksDocument(tellsPresenters: news.tellsPresenters).json)
         case .rooms:
             return host.rooms().map { .done($0.json) } ?? .refused("the host is too busy to list its rooms; try again")

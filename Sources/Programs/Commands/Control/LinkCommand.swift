@@ -47,13 +47,18 @@ extension LinksDocument {
         ]
     }
 
-    /// The expiry in words, such as "invite links end at 2026-11-21 14:30:00". Nil if links last until the host ends.
-    var expiryText: String? {
-        expires.map { expires in
-            let time = WallClock(unixTime: Int(expires.timeIntervalSince1970)).dateAndTime
-            return "invite links \(hasExpired ? "ended" : "end") at \(time)"
-        }
+    /// The expiry in words. Nil if links last until the host ends.
+    var expiryText: String? { expires?.linkExpiry }
+
+    fileprivate var hasExpired: Bool { expires?.hasPassed ?? false }
+}
+
+extension Date {
+    /// The time when links expire, in words: "invite links end at 2026-11-21 14:30:00".
+    var linkExpiry: String {
+        let time = WallClock(unixTime: Int(timeIntervalSince1970)).dateAndTime
+        return "invite links \(hasPassed ? "ended" : "end") at \(time)"
     }
 
-    fileprivate var hasExpired: Bool { expires.map { $0.timeIntervalSinceNow <= 0 } ?? false }
+    fileprivate var hasPassed: Bool { timeIntervalSinceNow <= 0 }
 }

@@ -1,5 +1,4 @@
 import CommandLine
-import FoundationEssentials
 import OutputSettings
 import ScreenRelayKit
 import Signalling
@@ -57,28 +56,9 @@ enum PushCommand {
         }
     }
 
-    private struct Document: Decodable {
-        struct Push: Decodable {
-            var id: Int
-            var name: String?
-            var track: String?
-            var to: String
-            var state: String
-            var reason: String?
-            var picturesPerSecond: Int?
-            var soundPerSecond: Int?
-            var bitsPerSecond: Int?
-            var queueMilliseconds: Int?
-            var droppedPictures: Int?
-            var droppedSound: Int?
-        }
-
-        var pushes: [Push]
-    }
-
     /// Formats a host's answer for people.
     static func text(of json: String, of process: Int32) throws(ControlError) -> String {
-        guard let document = try? JSONDecoder().decode(Document.self, from: Data(json.utf8)) else {
+        guard let document = PushesDocument(json: json) else {
             throw .refused(process: process, reason: "its list of pushes can't be read")
         }
         guard !document.pushes.isEmpty else { return "nothing is pushed\n" }
@@ -97,7 +77,7 @@ enum PushCommand {
     }
 
     /// The number of frames left out, as "12", or as "12, 3 of sound".
-    private static func leftOut(_ push: Document.Push) -> String {
+    private static func leftOut(_ push: PushesDocument.Push) -> String {
         guard let pictures = push.droppedPictures else { return "-" }
         guard let sound = push.droppedSound, sound > 0 else { return "\(pictures)" }
         return "\(pictures), \(sound) of sound"

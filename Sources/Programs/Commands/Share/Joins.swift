@@ -1,4 +1,3 @@
-import ByteCoding
 import CommandLine
 import Joining
 import ScreenRelayKit
@@ -22,12 +21,9 @@ final class Joins: Sendable {
         self.joins = joins
     }
 
-    /// What each of them does, for people: "skyrtc:wss://rooms.example: joined, 2 members".
-    var lines: [String] { joins.map { "\($0.target): \($0.state.text)" } }
-
-    /// What each of them does, for programs.
-    var objects: [JSONObject] {
-        joins.map { join in JSONObject { join.state.add(to: &$0, of: join.target) } }
+    /// What the first of them do, as many as a status reports.
+    var documents: [StatusDocument.Join] {
+        joins.prefix(StatusDocument.serverLimit).map { $0.state.document(of: $0.target) }
     }
 
     /// Leaves all rooms, which takes a second at most for each.
@@ -41,52 +37,32 @@ extension SharingNews {
     /// Reports the state of a join. Any thread; doesn't block.
     func tell(_ state: JoinState, of target: JoinTarget) {
         guard state != .joining, state != .ended else { return }
-        tellJoin("the join to \(target): \(state.text)") { state.add(to: &$0, of: target) }
+        tellJoin(state.document(of: target))
     }
 }
 
 extension JoinState {
-    private static let toBeLetIn = "waiting to be let in"
-
-    /// The state in one word, for programs.
-    private var word: String {
+    /// The state for programs.
+    fileprivate func document(of target: JoinTarget) -> StatusDocument.Join {
+        var document = StatusDocument.Join()
+        document.to = target.description
         switch self {
-        case .joining: "joining"
-        case .joined: "joined"
-        case .waiting, .waitingToBeLetIn: "waiting"
-        case .full: "full"
-        case .ended: "ended"
-        }
-    }
-
-    fileprivate var text: String {
-        switch self {
-        case .joining: "joining"
+        case .joining: document.state = "joining"
         case .joined(let count, let excluded):
-            "joined, \(count) \(count == 1 ? "member" : "members")" + (excluded.map { ", \($0.text)" } ?? "")
-        case .waiting(let reason): "waiting to try again: \(reason)"
-        case .waitingToBeLetIn: Self.toBeLetIn
-        case .full: "the room is full, waiting to try again"
-        case .ended: "has ended"
+            document.state = "joined"
+            document.members = count
+            document.excluded = excluded?.count
+            document.reason = excluded?.reason
+        case .waiting(let reason):
+            document.state = "waiting"
+            document.reason = reason
+        case .waitingToBeLetIn:
+            document.state = "waiting"
+            document.reason = "waiting to be let in"
+            document.knocking = true
+        case .full: document.state = "full"
+        case .ended: document.state = "ended"
         }
+        return document
     }
-
-    fileprivate func add(to object: inout JSONObject, of target: JoinTarget) {
-        object.add("to", target.description)
-        object.add("state", word)
-        if case .joined(let count, let excluded) = self {
-            object.add("members", count)
-            if let excluded {
-                object.add("excluded", excluded.count)
-                object.add("reason", excluded.reason)
-            }
-        }
-        if case .waiting(let reason) = self { object.add("reason", reason) }
-        if case .waitingToBeLetIn = self { object.add("reason", Self.toBeLetIn) }
-    }
-}
-
-extension ExcludedMembers {
-    /// For people, with the first part of the reason: semicolons separate the parts of `status`.
-    fileprivate var text: String { "\(count) without a picture: \(reason.prefix { $0 != ";" })" }
 }

@@ -1,4 +1,3 @@
-import ByteCoding
 import CommandLine
 import Dispatch
 import MediaTypes
@@ -110,7 +109,7 @@ final class Pushes: Sendable {
     /// Carries out a command.
     func answer(_ order: ControlCommand.PushOrder) -> ControlAnswer {
         switch order {
-        case .list: return .done(json)
+        case .list: return .done(document.json)
         case .add(let url, let preset):
             do {
                 let (label, settings) = try PushOption.read(
@@ -149,38 +148,25 @@ final class Pushes: Sendable {
     }
 
     /// What `status` reports: no push that was stopped, and those that aren't connected first.
-    var reports: [PushReport] {
-        let reports = pushes.withLock { $0.all }.map { number, added in
-            PushReport(
-                number: number, label: added.label, state: added.push.state, reason: added.push.failure?.description)
+    var documents: [PushesDocument.Push] {
+        let all = pushes.withLock { $0.all }
+        let others = all.filter { $0.added.push.state != .connected && $0.added.push.state != .disconnected }
+        let connected = all.filter { $0.added.push.state == .connected }
+        return (others + connected).prefix(StatusDocument.serverLimit).map { number, added in
+            PushesDocument.Push(number, added.label, added.push.state, added.push.failure?.description).shortened
         }
-        let others = reports.filter { $0.state != .connected && $0.state != .disconnected }
-        return Array((others + reports.filter { $0.state == .connected }).prefix(PushReport.limit))
     }
 
-    private var json: String {
-        let objects = pushes.withLock { $0.all }.map { number, added in
-            let push = added.push
-            return JSONObject {
-                $0.add("id", number)
-                $0.add("name", added.label.name)
-                $0.add("track", added.label.track?.description)
-                $0.add("to", push.target.description)
-                $0.add("state", push.state.rawValue)
-                $0.add("reason", push.failure?.description)
-                guard let status = push.status else { return }
-                $0.add("picturesPerSecond", Int(status.rates.picturesPerSecond.rounded()))
-                $0.add("soundPerSecond", Int(status.rates.soundPerSecond.rounded()))
-                $0.add("bitsPerSecond", status.rates.bitRate.bitsPerSecond)
-                $0.add("queueMilliseconds", status.queueAge.milliseconds)
-                $0.add("queueBytes", status.queueByteCount)
-                $0.add("sentPictures", status.sentPictures)
-                $0.add("droppedPictures", status.droppedPictures)
-                $0.add("sentSound", status.sentSound)
-                $0.add("droppedSound", status.droppedSound)
-            }
-        }
-        return JSONObject { $0.add("pushes", objects) }.text
+    /// All of them, with their rates.
+    private var document: PushesDocument {
+        let all = pushes.withLock { $0.all }
+        return PushesDocument(
+            pushes: all.map { number, added in
+                let push = added.push
+                var document = PushesDocument.Push(number, added.label, push.state, push.failure?.description)
+                if let status = push.status { document.add(status) }
+                return document
+            })
     }
 
     /// Sends the queues of all pushes, ends the pushes, and waits until the ends are reported, but not longer than 4 s.
@@ -189,6 +175,41 @@ final class Pushes: Sendable {
         for added in all.values { added.push.stop() }
         let deadline = DispatchTime.now() + Self.timeout.seconds
         while !pushes.withLock({ $0.ended.isSuperset(of: all.keys) }), hasEnded.wait(timeout: deadline) == .success {}
+    }
+}
+
+extension PushesDocument.Push {
+    /// The most Unicode scalars of a URL and of a reason in a status: a character may have any number of them.
+    private static let textLimit = 128
+
+    init(_ number: Int, _ label: PushLabel, _ state: OutputState, _ reason: String?) {
+        self.init(
+            id: number, name: label.name, track: label.track?.description, to: label.target.description,
+            state: state.rawValue, reason: reason)
+    }
+
+    /// The push for a status, which keeps within its limit.
+    var shortened: PushesDocument.Push {
+        var push = self
+        push.to = Self.beginning(of: to)
+        push.reason = reason.map(Self.beginning)
+        return push
+    }
+
+    private static func beginning(of text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.prefix(textLimit)))
+    }
+
+    fileprivate mutating func add(_ status: PushStatus) {
+        picturesPerSecond = Int(status.rates.picturesPerSecond.rounded())
+        soundPerSecond = Int(status.rates.soundPerSecond.rounded())
+        bitsPerSecond = status.rates.bitRate.bitsPerSecond
+        queueMilliseconds = status.queueAge.milliseconds
+        queueBytes = status.queueByteCount
+        sentPictures = status.sentPictures
+        droppedPictures = status.droppedPictures
+        sentSound = status.sentSound
+        droppedSound = status.droppedSound
     }
 }
 

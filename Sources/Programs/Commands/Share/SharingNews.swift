@@ -175,10 +175,17 @@ final class SharingNews: Sendable {
         state.withLock { tell(event, orText: line, &$0) }
     }
 
-    /// Reports the state of a join, with these fields for programs. Any thread; doesn't block.
-    func tellJoin(_ text: String, _ addFields: (inout JSONObject) -> Void) {
-        let event = Self.event("join", addFields)
-        state.withLock { tell(event, orText: "\(WallClock.now.timeOfDay) \(text)", &$0) }
+    /// Reports the state of a join. Any thread; doesn't block.
+    func tellJoin(_ join: StatusDocument.Join) {
+        let event = Self.event("join") {
+            $0.add("to", join.to)
+            $0.add("state", join.state)
+            $0.add("members", join.members)
+            $0.add("excluded", join.excluded)
+            $0.add("reason", join.reason)
+        }
+        let line = "\(WallClock.now.timeOfDay) the join to \(join.to): \(join.text)"
+        state.withLock { tell(event, orText: line, &$0) }
     }
 
     /// The host is about to end, and all participants will leave.

@@ -1,3 +1,4 @@
+import ByteCoding
 import CaptureLink
 import MediaTypes
 import ScreenRelayKit
@@ -6,9 +7,12 @@ import TrackHub
 extension SourceLimits {
     /// A description such as "10 fps and 600 kbit/s".
     var text: String {
-        let parts = [
-            frameRate.map { "\($0.millihertz / 1000) fps" }, bitRate.map { rateText(Double($0.bitsPerSecond)) + "/s" },
-        ]
+        Self.text(framesPerSecond: frameRate.map { Int($0.millihertz / 1000) }, bitsPerSecond: bitRate?.bitsPerSecond)
+    }
+
+    /// A description of these limits; empty without any.
+    static func text(framesPerSecond: Int?, bitsPerSecond: Int?) -> String {
+        let parts = [framesPerSecond.map { "\($0) fps" }, bitsPerSecond.map { rateText(Double($0)) + "/s" }]
         return parts.compactMap { $0 }.joined(separator: " and ")
     }
 }
@@ -23,26 +27,21 @@ extension SourceOrders {
 
 extension SourceState {
     /// A description in a few words; `source` is what sends the pictures, such as "capture".
-    func text(for source: String) -> String {
-        switch self {
-        case .waiting: "waiting for \(source)"
-        case .live: "live"
-        case .paused(.sharer): "paused"
-        case .paused(.screenLocked): "paused while the screen is locked"
-        case .paused(.windowHidden): "paused while what is shared is not on the screen"
-        case .gone: "\(source) is gone"
-        }
-    }
+    func text(for source: String) -> String { stateText(word, of: source) }
+}
 
-    /// The state in one word, for programs.
-    var word: String {
-        switch self {
-        case .waiting: "waiting"
-        case .live: "live"
-        case .paused(.sharer): "paused"
-        case .paused(.screenLocked): "locked"
-        case .paused(.windowHidden): "hidden"
-        case .gone: "gone"
-        }
+/// A description of a source's state in one word, such as `hidden`; `source` is what sends the pictures.
+func stateText(_ word: String, of source: String) -> String {
+    switch word {
+    case "waiting": "waiting for \(source)"
+    case "locked": "paused while the screen is locked"
+    case "hidden": "paused while what is shared is not on the screen"
+    case "gone": "\(source) is gone"
+    default: word
     }
+}
+
+/// A number of bits in a few characters, such as `480 kbit` or `1.25 Mbit`.
+func rateText(_ bits: Double) -> String {
+    bits < 1e6 ? "\(DecimalText.fixed(bits / 1e3, digits: 0)) kbit" : "\(DecimalText.fixed(bits / 1e6, digits: 2)) Mbit"
 }

@@ -11,7 +11,7 @@ struct CommandRoute {
 
     /// By their path below `/api`.
     static let all: [String: CommandRoute] = [
-        "status": CommandRoute(method: "GET", command: .statusJSON, isDocument: true),
+        "status": CommandRoute(method: "GET", command: .status, isDocument: true),
         "link": CommandRoute(method: "GET", command: .link, isDocument: true),
         "pause": CommandRoute(method: "POST", command: .pause),
         "resume": CommandRoute(method: "POST", command: .resume),

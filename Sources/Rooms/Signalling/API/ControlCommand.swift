@@ -13,10 +13,8 @@ public enum ControlCommand: Hashable, Sendable {
     case unmuteMicrophone
     /// Shut down in an orderly way.
     case stop
-    /// Describe the host's state for people.
-    case status
     /// Describe the host's state for programs, as one JSON object.
-    case statusJSON
+    case status
     /// Encode static parts of the screen with higher quality than usual.
     case sharpen
     /// Limit the frame rate and the bit rate.
@@ -83,7 +81,7 @@ public enum ControlCommand: Hashable, Sendable {
 extension ControlCommand {
     /// The list of commands, for the answer to an unknown one.
     package static let usage =
-        "pause, resume, mute, mute mic, unmute, unmute mic, stop, status, status json, sharpen, rate fps=N bitrate=N, "
+        "pause, resume, mute, mute mic, unmute, unmute mic, stop, status, sharpen, rate fps=N bitrate=N, "
         + "rooms, link, remove ID, present allow ID SECONDS, present decline ID, present end ID, "
         + "pointing on, pointing off, chat on, chat off, lock ROOM, unlock ROOM, "
         + "admit ID, admit all, refuse ID, refuse all, "
@@ -101,7 +99,6 @@ extension ControlCommand {
         case "unmute" where words.dropFirst() == ["mic"]: self = .unmuteMicrophone
         case "stop" where words.count == 1: self = .stop
         case "status" where words.count == 1: self = .status
-        case "status" where words.dropFirst() == ["json"]: self = .statusJSON
         case "sharpen" where words.count == 1: self = .sharpen
         case "rooms" where words.count == 1: self = .rooms
         case "link" where words.count == 1: self = .link
@@ -144,7 +141,6 @@ extension ControlCommand {
         case .unmuteMicrophone: "unmute mic"
         case .stop: "stop"
         case .status: "status"
-        case .statusJSON: "status json"
         case .sharpen: "sharpen"
         case .rate(let change): "rate" + change.words
         case .rooms: "rooms"

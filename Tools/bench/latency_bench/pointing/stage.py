@@ -86,7 +86,7 @@ class Stage(contextlib.ExitStack):
 
     def counts(self):
         """How many pictures and bytes the capture has made, as it has reported last; None before that."""
-        capture = (self.room.ask("status json") or {}).get("capture") or {}
+        capture = (self.room.ask("status") or {}).get("capture") or {}
         return (capture["pictures"], capture["bytes"]) if "pictures" in capture else None
 
     def look(self, counts):
