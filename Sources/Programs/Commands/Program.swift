@@ -9,7 +9,8 @@ public enum Program {
         program: name,
         summary: "Shares an X screen with web browsers: everyone who has the invite link can watch it.",
         version: programVersion,
-        commands: commandsWithSettings + [ViewCommand.command, DoctorCommand.command.withSettings] + Control.commands
+        commands: commandsWithSettings + [ViewCommand.command, DoctorCommand.command.withSettings]
+            + ControlTable.rows.map(\.command)
             + SetupCommands.commands,
         namedGroups: [PushOption.group],
         firstCommands: ["share", "link", "status", "pause", "doctor"])

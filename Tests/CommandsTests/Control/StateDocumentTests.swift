@@ -58,7 +58,7 @@ struct StateDocumentTests {
         let all = StateDocuments.pushes
         for (name, document) in all { #expect(PushesDocument(json: document.json) == document, "\(name)") }
         try compare(
-            try all.map { Rendered(name: $0, text: try PushCommand.text(of: $1.json, of: 1), json: $1.json) },
+            all.map { Rendered(name: $0, text: PushCommand.text(of: $1), json: $1.json) },
             with: "pushes")
     }
 
@@ -67,7 +67,7 @@ struct StateDocumentTests {
         let all = StateDocuments.rooms
         for (name, document) in all { #expect(try RoomsDocument(json: document.json) == document, "\(name)") }
         try compare(
-            try all.map { Rendered(name: $0, text: try RoomCommands.text(of: $1.json, of: 1), json: $1.json) },
+            all.map { Rendered(name: $0, text: RoomCommands.text(of: $1), json: $1.json) },
             with: "rooms")
     }
 
@@ -76,8 +76,8 @@ struct StateDocumentTests {
         let all = StateDocuments.links
         for (name, document) in all { #expect(LinksDocument(json: document.json) == document, "\(name)") }
         try compare(
-            try all.map { name, document in
-                let text = try LinkCommand.text(of: document.json, of: 1, withCode: false)
+            all.map { name, document in
+                let text = document.text(withCode: false)
                 return Rendered(name: name, text: zoneless(text, document.expires), json: document.json)
             }, with: "link")
     }

@@ -61,15 +61,16 @@ struct ControlSocketTests {
         defer { server.stop() }
         let client = ControlClient(in: folder)
         #expect(client.processes == [getpid()])
-        let commands = try [
-            "pause", "mute mic", "status", "rate fps=max bitrate=10000", "rooms", "remove 6b1c2b0e", "push list",
-            "push add srt://a.example:9 high1,fps=30", "push reload 2",
-        ].map { line in try #require(ControlCommand(line: line)) }
+        let change = ControlCommand.RateChange(framesPerSecond: .unlimited, bitsPerSecond: .atMost(10_000))
+        let commands: [ControlCommand] = [
+            .pause, .muteMicrophone, .status, .rate(try #require(change)), .rooms(), .remove("6b1c2b0e"), .push(.list),
+            .push(.add(url: "srt://a.example:9", preset: "high1,fps=30")), .push(.reload(2, preset: nil)),
+        ]
         for command in commands {
-            #expect(try client.ask(command, of: getpid()) == "2 viewers, and more")
+            #expect(try client.ask(command, of: getpid()) == "2 viewers,\nand more")
         }
         #expect(asked.commands.withLock { $0 } == commands)
-        #expect(commands.allSatisfy { $0.line.utf8.count < ControlLine.requestLimit })
+        #expect(commands.allSatisfy { $0.json.utf8.count < ControlLine.requestLimit })
         var status = stat()
         try #require(lstat(path(getpid()), &status) == 0)
         #expect(status.st_mode & 0o7777 == 0o600)
@@ -78,19 +79,26 @@ struct ControlSocketTests {
     @Test("a program's answer may be long, and a person's is cut off")
     func lengths() throws {
         let server = try ControlServer(in: folder, process: 1) { command in
-            command == .pause ? .refused("not now") : .done(String(repeating: "x", count: 300_000))
+            switch command {
+            case .pause: .refused("not now")
+            case .sharpen: .done(String(repeating: "\u{1}", count: 300_000))
+            case .link: .document("\"\(String(repeating: "x", count: 5 << 20))\"")
+            default: .document("{\"x\":\"\(String(repeating: "x", count: 300_000))\"}")
+            }
         }
         defer { server.stop() }
         let client = ControlClient(in: folder)
-        for command in [ControlCommand.status, .rooms, .link, .push(.list)] {
-            #expect(try client.ask(command, of: 1).count == 300_000)
+        for command in [ControlCommand.status, .rooms(), .push(.list)] {
+            #expect(try client.ask(command, of: 1).count == 300_008)
         }
-        #expect(try client.ask(.sharpen, of: 1).count == 512 - 4)
-        do throws(ControlError) {
-            _ = try client.ask(.pause, of: 1)
-            Issue.record("it was done")
-        } catch {
-            #expect(error.description == "process 1: not now")
+        #expect(try client.ask(.sharpen, of: 1).count == 512)
+        for (command, reason) in [(ControlCommand.pause, "not now"), (.link, "the answer is too long")] {
+            do throws(ControlError) {
+                _ = try client.ask(command, of: 1)
+                Issue.record("it was done")
+            } catch {
+                #expect(error.description == "process 1: \(reason)")
+            }
         }
     }
 
@@ -144,7 +152,7 @@ struct ControlSocketTests {
     @Test(
         "foreign text is answered by what would be right",
         arguments: [
-            "\n", "PAUSE\n", "pause now\n", "status json\n", "push add  srt://h:1\n", "push add srt://h:1\u{85}\n",
+            "\n", "pause\n", "{\"command\":\"PAUSE\"}\n", "{\"command\":\"pause\"\n", "{\"command\":\"pause\"}}\n",
             "GET / HTTP/1.1\r\n",
             String(repeating: "x", count: ControlLine.requestLimit), "\u{0}\n",
         ])
@@ -154,8 +162,8 @@ struct ControlSocketTests {
         let connection = try connect(getpid())
         try connection.enqueue(header: Array(text.utf8))
         let answer = try readAll(connection)
-        #expect(answer.hasPrefix("error ") && answer.hasSuffix("\n"))
-        if text.hasSuffix("\n") { #expect(answer == "error the commands are \(ControlCommand.usage)\n") }
+        let reason = text.hasSuffix("\n") ? CommandError.unknown.description : "the line is too long"
+        #expect(answer == ControlAnswer.refused(reason, .invalid).json + "\n")
         #expect(asked.commands.withLock { $0.isEmpty })
         #expect(try ControlClient(in: folder).ask(.pause, of: getpid()) == "done")
     }
@@ -165,8 +173,8 @@ struct ControlSocketTests {
         let server = try serve(getpid())
         defer { server.stop() }
         let connection = try connect(getpid())
-        for byte in "resume\npause\n".utf8.prefix(7) { try connection.enqueue(header: [byte]) }
-        #expect(try readAll(connection) == "ok done\n")
+        for byte in "{\"command\":\"resume\"}\n{\"command\"".utf8.prefix(21) { try connection.enqueue(header: [byte]) }
+        #expect(try readAll(connection) == "{\"done\":\"done\"}\n")
         #expect(asked.commands.withLock { $0 } == [.resume])
     }
 
@@ -226,6 +234,6 @@ struct ControlSocketTests {
         #expect(now() - began > .milliseconds(1900))
         // It still hangs: only now it takes who has asked, and has gone.
         let asking = try #require(try listener.accept())
-        #expect(try readAll(asking) == "stop\n")
+        #expect(try readAll(asking) == "{\"command\":\"stop\"}\n")
     }
 }

@@ -160,27 +160,29 @@ struct AdministrationTests {
         }
         #expect(try server.request("POST", "/api/pause", admin).status == 409)
         commands.use { command in
-            lines.withLock { $0.append(command.line) }
+            lines.withLock { $0.append(command.json) }
             return switch command {
-            case .status, .link: .done("{\"line\":\"\(command.line)\"}")
+            case .status, .link: .document(command.json)
             case .sharpen: .refused("no \"capture\"")
-            default: .done("it's \(command.line)")
+            default: .done("it's done")
             }
         }
-        for (method, path, body, line) in [
-            ("GET", "status", nil, "status"), ("GET", "link", nil, "link"), ("POST", "pause", nil, "pause"),
-            ("POST", "resume", nil, "resume"), ("POST", "mute", nil, "mute"), ("POST", "mute-mic", nil, "mute mic"),
-            ("POST", "unmute-mic", nil, "unmute mic"), ("POST", "unmute", nil, "unmute"),
-            ("POST", "pointing-on", nil, "pointing on"), ("POST", "pointing-off", nil, "pointing off"),
-            ("POST", "chat-on", nil, "chat on"), ("POST", "chat-off", nil, "chat off"),
-            ("POST", "stop", nil, "stop"),
-            ("POST", "rate", "{\"fps\":10}", "rate fps=10"),
-            ("POST", "rate", "{\"bitrate\":600000,\"fps\":\"max\"}", "rate fps=max bitrate=600000"),
-        ] as [(String, String, String?, String)] {
+        for (method, path, body, command) in [
+            ("GET", "status", nil, .status), ("GET", "link", nil, .link), ("POST", "pause", nil, .pause),
+            ("POST", "resume", nil, .resume), ("POST", "mute", nil, .mute), ("POST", "mute-mic", nil, .muteMicrophone),
+            ("POST", "unmute-mic", nil, .unmuteMicrophone), ("POST", "unmute", nil, .unmute),
+            ("POST", "pointing-on", nil, .pointing(true)), ("POST", "pointing-off", nil, .pointing(false)),
+            ("POST", "chat-on", nil, .chat(true)), ("POST", "chat-off", nil, .chat(false)), ("POST", "stop", nil, .stop),
+            ("POST", "rate", "{\"fps\":10}", Self.rate(.atMost(10), nil)),
+            (
+                "POST", "rate", "{\"bitrate\":600000,\"fps\":\"max\"}", Self.rate(.unlimited, .atMost(600_000))
+            ),
+        ] as [(String, String, String?, ControlCommand?)] {
+            let line = try #require(command).json
             let headers = body == nil ? admin : admin.merging(["Content-Type": "application/json"]) { $1 }
             let answer = try server.request(method, "/api/\(path)", headers, body: body)
             #expect(answer.status == 200 && answer.headers["content-type"] == "application/json", "\(path)")
-            #expect(answer.text == (method == "GET" ? "{\"line\":\"\(line)\"}" : "{\"done\":\"it's \(line)\"}"))
+            #expect(answer.text == (method == "GET" ? line : "{\"done\":\"it's done\"}"))
             #expect(lines.withLock { $0.last } == line)
             #expect(try server.request(method, "/api/\(path)", body: body).status == 401)
             let other = try server.request("PUT", "/api/\(path)", admin)
@@ -188,6 +190,12 @@ struct AdministrationTests {
         }
         let refused = try server.request("POST", "/api/sharpen", admin)
         #expect(refused.status == 409 && refused.text == "{\"error\":\"no \\\"capture\\\"\"}")
+    }
+
+    private static func rate(
+        _ frames: ControlCommand.RateChange.Limit?, _ bits: ControlCommand.RateChange.Limit?
+    ) -> ControlCommand? {
+        ControlCommand.RateChange(framesPerSecond: frames, bitsPerSecond: bits).map { .rate($0) }
     }
 
     @Test(

@@ -22,28 +22,29 @@ struct PushRoutesTests {
         let lines = Mutex<[String]>([])
         let server = try server()
         commands.use { command in
-            lines.withLock { $0.append(command.line) }
+            lines.withLock { $0.append(command.json) }
             return switch command {
-            case .push(.list): .done("{\"pushes\":[]}")
+            case .push(.list): .document("{\"pushes\":[]}")
             case .push(.add): .done("it's added", made: 7)
             default: .done("it's done")
             }
         }
-        for (method, path, body, line, status, text) in [
-            ("GET", "", nil, "push list", 200, "{\"pushes\":[]}"),
+        for (method, path, body, order, status, text) in [
+            ("GET", "", nil, .list, 200, "{\"pushes\":[]}"),
             (
-                "POST", "", "{\"url\":\"rtmp://h/app/key?a=b;c\"}", "push add rtmp://h/app/key?a=b;c", 201,
+                "POST", "", "{\"url\":\"rtmp://h/app/key?a=b;c\"}", .add(url: "rtmp://h/app/key?a=b;c", preset: nil), 201,
                 "{\"done\":\"it's added\",\"id\":7}"
             ),
             (
-                "POST", "", "{\"preset\":\"low1,fps=3\",\"url\":\"srt://h:1\"}", "push add srt://h:1 low1,fps=3", 201,
+                "POST", "", "{\"preset\":\"low1,fps=3\",\"url\":\"srt://h:1\"}", .add(url: "srt://h:1", preset: "low1,fps=3"), 201,
                 "{\"done\":\"it's added\",\"id\":7}"
             ),
-            ("DELETE", "/7", nil, "push stop 7", 200, "{\"done\":\"it's done\"}"),
-            ("POST", "/64/restart", nil, "push restart 64", 200, "{\"done\":\"it's done\"}"),
-            ("POST", "/2/reload", "{\"preset\":\"low1\"}", "push reload 2 low1", 200, "{\"done\":\"it's done\"}"),
-            ("POST", "/2/reload", "{}", "push reload 2", 200, "{\"done\":\"it's done\"}"),
-        ] as [(String, String, String?, String, Int, String)] {
+            ("DELETE", "/7", nil, .stop(7), 200, "{\"done\":\"it's done\"}"),
+            ("POST", "/64/restart", nil, .restart(64), 200, "{\"done\":\"it's done\"}"),
+            ("POST", "/2/reload", "{\"preset\":\"low1\"}", .reload(2, preset: "low1"), 200, "{\"done\":\"it's done\"}"),
+            ("POST", "/2/reload", "{}", .reload(2, preset: nil), 200, "{\"done\":\"it's done\"}"),
+        ] as [(String, String, String?, ControlCommand.PushOrder, Int, String)] {
+            let line = ControlCommand.push(order).json
             let headers = body == nil ? admin : json
             let answer = try server.request(method, "/api/pushes\(path)", headers, body: body)
             #expect(answer.status == status && answer.text == text, "\(line): \(answer.text)")

@@ -30,7 +30,8 @@ public struct ControlClient: Sendable {
         return found.sorted()
     }
 
-    /// Sends a command to the host with this process id and returns its answer, one line, or throws. Takes at most 2 s.
+    /// Sends a command to the host with this process id and returns its answer, a text for people or a document as one
+    /// line of JSON. Takes at most 2 s. Throws ``ControlError`` if it was not carried out.
     public func ask(_ command: ControlCommand, of process: Int32) throws(ControlError) -> String {
         let line: String
         do throws(LinkTransportError) {
@@ -42,8 +43,11 @@ public struct ControlClient: Sendable {
             default: throw .link(error)
             }
         }
-        if line.hasPrefix("ok ") { return String(line.dropFirst(3)) }
-        throw .refused(process: process, reason: line.hasPrefix("error ") ? String(line.dropFirst(6)) : line)
+        switch ControlAnswer(json: line) {
+        case .done(let text, made: _), .document(let text): return text
+        case .refused(let reason, _): throw .refused(process: process, reason: reason)
+        case nil: throw .unreadable(process: process)
+        }
     }
 
     private var listedProcesses: [Int32] { fileNames(in: folder.path).compactMap(ControlLine.process(ofSocketNamed:)) }
@@ -55,7 +59,7 @@ public struct ControlClient: Sendable {
         defer { connection.close() }
         let deadline = MonotonicTime.now() + .milliseconds(ControlLine.timeoutMilliseconds)
         // Short enough for the socket's buffer to take it at once.
-        try connection.enqueue(header: ControlLine.bytes(command.line, limit: ControlLine.requestLimit))
+        try connection.enqueue(header: Array(command.json.utf8) + [0x0A])
         var buffer = [UInt8](repeating: 0, count: command.answerLimit)
         var bytes: [UInt8] = []
         while bytes.count < command.answerLimit, MonotonicTime.now() < deadline {
@@ -78,6 +82,8 @@ public enum ControlError: Error, Sendable, CustomStringConvertible {
     case notRunning(process: Int32)
     /// The host closed the connection, or took too long.
     case noAnswer(process: Int32)
+    /// The host's answer is of another form.
+    case unreadable(process: Int32)
     /// The host could not carry out the command.
     case refused(process: Int32, reason: String)
     /// The host's socket can't be used.
@@ -87,6 +93,8 @@ public enum ControlError: Error, Sendable, CustomStringConvertible {
         switch self {
         case .notRunning(let process): "process \(process) is not a share or host of this user"
         case .noAnswer(let process): "process \(process) did not answer"
+        case .unreadable(let process):
+            "process \(process): the answer can't be read; the host may be of another version"
         case .refused(let process, let reason): "process \(process): \(reason)"
         case .link(let error): error.description
         }

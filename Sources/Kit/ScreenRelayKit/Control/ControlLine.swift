@@ -1,30 +1,19 @@
 import Signalling
 
-/// The lines of the control socket, each ended by a line feed. A request has at most 8192 bytes, for the URL of a push,
-/// and an answer at most 512; one that is a JSON object has at most 4 MiB.
+/// The lines of the control socket: a JSON object each way, ended by a line feed.
 enum ControlLine {
+    /// The most bytes of a request, for the URL of a push.
     static let requestLimit = 8192
-    static let answerLimit = 512
-    /// Longer than any JSON object: one that was cut off couldn't be read.
-    static let objectLimit = 4 << 20
+    /// The most bytes of an answer with a text for people, of which each byte may be written as six.
+    static let answerLimit = ControlAnswer.textLimit * 6 + 128
+    /// The most bytes of an answer with a document.
+    static let documentLimit = 4 << 20
     /// How long either end waits for the other, in total.
     static let timeoutMilliseconds: Int64 = 2000
 
     /// The first line of `bytes`, without its line feed, or nil if it is not complete yet.
     static func first(of bytes: [UInt8]) -> String? {
         bytes.firstIndex(of: 0x0A).map { String(decoding: bytes[..<$0], as: UTF8.self) }
-    }
-
-    /// The text as the bytes of one line. Control characters become spaces, and text beyond `limit` is cut off.
-    static func bytes(_ text: String, limit: Int) -> [UInt8] {
-        var line = text.utf8.map { $0 < 0x20 || $0 == 0x7F ? 0x20 : $0 }
-        if line.count >= limit {
-            line.removeSubrange((limit - 1)...)
-            // Don't leave half a character at the end.
-            while let last = line.last, last & 0xC0 == 0x80 { line.removeLast() }
-            if let last = line.last, last & 0x80 != 0 { line.removeLast() }
-        }
-        return line + [0x0A]
     }
 
     /// `control-PID.sock`
@@ -44,9 +33,6 @@ enum ControlLine {
 extension ControlCommand {
     /// The maximum length of the answer in bytes, including its line feed.
     var answerLimit: Int {
-        switch self {
-        case .status, .rooms, .link, .push(.list): ControlLine.objectLimit
-        default: ControlLine.answerLimit
-        }
+        row?.asksForDocument == true ? ControlLine.documentLimit : ControlLine.answerLimit
     }
 }

@@ -21,8 +21,8 @@ public final class ControlServer: Sendable {
     ///   - folder: the folder of the socket.
     ///   - process: the process id in the socket's name, or nil for this process's.
     ///   - log: gets a line for each fault and, at level `info`, for each command.
-    ///   - answer: called on the server's thread for each command. Returns the answer, one line of at most 500 bytes,
-    ///     or 4 MB for a JSON object. While it blocks, no other command is answered.
+    ///   - answer: called on the server's thread for each command. Of a text for people, the first 512 bytes are
+    ///     sent, and of a document at most 4 MiB. While it blocks, no other command is answered.
     /// - Throws: `LinkTransportError` if `folder` isn't safe or can't be created, if a live process listens on the
     ///   socket, or if no thread or descriptor is left.
     public init(
@@ -144,8 +144,8 @@ private final class ControlLoop {
             case .bytes(let count):
                 one.line += buffer[..<count]
                 guard let line = ControlLine.first(of: one.line) else {
-                    if one.line.count >= ControlLine.requestLimit { try reply("error the line is too long", to: one) }
-                    return
+                    guard one.line.count >= ControlLine.requestLimit else { return }
+                    return try reply(.refused("the line is too long", .invalid), to: one)
                 }
                 try answer(line, of: one)
             }
@@ -155,20 +155,23 @@ private final class ControlLoop {
     }
 
     private func answer(_ line: String, of one: Asking) throws(LinkTransportError) {
-        guard line.utf8.count < ControlLine.requestLimit, let command = ControlCommand(line: line) else {
-            return try reply("error the commands are " + ControlCommand.usage, to: one)
+        guard line.utf8.count < ControlLine.requestLimit else {
+            return try reply(.refused("the line is too long", .invalid), to: one)
         }
-        log.info("control: \(command.lineWithoutSecrets)")
-        switch answer(command) {
-        case .done(let text, made: _): try reply("ok " + text, to: one, limit: command.answerLimit)
-        case .refused(let reason, _): try reply("error " + reason, to: one)
+        let command: ControlCommand
+        do throws(CommandError) {
+            command = try ControlCommand(json: line)
+        } catch {
+            return try reply(.refused(error.description, .invalid), to: one)
         }
+        log.info("control: \(command.jsonWithoutSecrets)")
+        try reply(answer(command), to: one)
     }
 
-    private func reply(
-        _ text: String, to one: Asking, limit: Int = ControlLine.answerLimit
-    ) throws(LinkTransportError) {
-        try one.connection.enqueue(header: ControlLine.bytes(text, limit: limit))
+    private func reply(_ answer: ControlAnswer, to one: Asking) throws(LinkTransportError) {
+        var line = answer.json
+        if line.utf8.count >= ControlLine.documentLimit { line = ControlAnswer.refused("the answer is too long").json }
+        try one.connection.enqueue(header: Array(line.utf8) + [0x0A])
         one.isAnswered = true
         one.isOver = !one.connection.wantsWrite
     }

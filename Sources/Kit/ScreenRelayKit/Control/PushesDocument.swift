@@ -1,7 +1,6 @@
-import FoundationEssentials
 import Signalling
 
-/// The pushes of a host for programs: the JSON of `GET /api/pushes` and of the control socket's `pushes`
+/// The pushes of a host for programs: the JSON of `GET /api/pushes` and of the control socket's `push-list`
 /// (`Protocol/control.md`). Later versions may add fields.
 public struct PushesDocument: Codable, Sendable, Equatable {
     /// The pushes in the order of their numbers, including those that have ended.
@@ -61,7 +60,7 @@ public struct PushesDocument: Codable, Sendable, Equatable {
 
     /// Parses `json`. Nil if it is not such a document.
     public init?(json: String) {
-        guard let document = try? JSONDecoder().decode(Self.self, from: Data(json.utf8)) else { return nil }
+        guard let document = try? Self(jsonLine: json) else { return nil }
         self = document
     }
 

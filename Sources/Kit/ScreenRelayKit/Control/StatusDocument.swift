@@ -100,9 +100,7 @@ public struct StatusDocument: Codable, Sendable, Equatable {
 
     /// Parses `json`. Nil if it is not such a document.
     public init?(json: String) {
-        let decoder = JSONDecoder()
-        decoder.dateDecodingStrategy = .iso8601
-        guard let document = try? decoder.decode(Self.self, from: Data(json.utf8)) else { return nil }
+        guard let document = try? Self(jsonLine: json) else { return nil }
         self = document
     }
 

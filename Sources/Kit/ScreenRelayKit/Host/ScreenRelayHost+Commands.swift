@@ -7,9 +7,20 @@ extension ScreenRelayHost {
     /// `entry` are never passed to it.
     public func answerCommands(with answer: @escaping @Sendable (ControlCommand) -> ControlAnswer) {
         commands.use { [log] command in
-            log.info("/api: \(command.lineWithoutSecrets)")
+            log.info("/api: \(command.jsonWithoutSecrets)")
             return answer(command)
         }
+    }
+
+    /// Carries out a command about rooms and their members: `rooms`, `remove`, `present`, `lock` and `entry`. Waits for
+    /// the signalling thread, but at most 1 s. Other commands are refused.
+    public func carryOut(_ command: ControlCommand) -> ControlAnswer {
+        if case .rooms(let room) = command {
+            return rooms().map { $0.answer(about: room) } ?? .refused("the host is too busy; try again")
+        }
+        let answer = OneShot<ControlAnswer>()
+        signalling.carryOut(command) { answer?.give($0 ?? .refused("this command isn't about rooms", .invalid)) }
+        return answer?.wait(until: .now() + Self.answerTimeout) ?? .refused("the host is too busy; try again")
     }
 
     /// The host's state for programs. What only a program with options knows is left out: `what`, `source`, `joins` and

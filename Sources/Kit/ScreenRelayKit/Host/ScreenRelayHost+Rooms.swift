@@ -5,7 +5,7 @@ import Synchronization
 import Threading
 
 extension ScreenRelayHost {
-    private static let answerTimeout = Interval.seconds(1)
+    static let answerTimeout = Interval.seconds(1)
 
     /// The rooms with their links, and who is in them now. Waits for the signalling thread; nil if that takes more than
     /// 1 s or the thread has ended.

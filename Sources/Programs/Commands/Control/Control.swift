@@ -8,9 +8,7 @@ import Signalling
 import Threading
 import TrackHub
 
-/// `screenrelay pause`, `resume`, `mute`, `unmute`, `rate`, `sharpen`, `stop`, `status`, `rooms`, `link`, `remove`,
-/// `present`, `pointing`, `chat`, `lock`, `unlock`, `admit`, `refuse` and `push`: the commands for a running share or
-/// host, and the server in it that answers them.
+/// The commands for a running share or host: the client's side asks, and the server in the host answers.
 enum Control {
     /// Facts that the program knows and its host doesn't.
     struct Facts {
@@ -33,6 +31,45 @@ enum Control {
             status.pushes = pushes.isEmpty ? nil : pushes
             return status
         }
+    }
+
+    /// Sends the command to the running host, or to the host that `--pid` names, and prints the answer. A question
+    /// without `--pid` is sent to all hosts. Returns the exit code.
+    static func run(
+        _ name: String, _ options: ParsedOptions, _ client: ControlClient = ControlClient(),
+        print: (String) -> Int32 = Program.answer
+    ) throws(UsageError) -> Int32 {
+        guard let row = ControlTable.rows.first(where: { $0.command.name == name }) else {
+            throw UsageError("unknown command '\(name)'")
+        }
+        let request = try row.read(options)
+        let processes = try chosen(of: client.processes, asksAll: request.asksAll, options)
+        for process in processes {
+            let output = try request.ask(AskedHost(process: process, client: client))
+            let code = print(output.text(of: process, isOneOfSeveral: processes.count > 1))
+            guard code == ExitCode.success.rawValue else { return code }
+        }
+        return ExitCode.success.rawValue
+    }
+
+    /// The hosts to ask: the host that `--pid` names, the only host, or all hosts.
+    private static func chosen(
+        of running: [Int32], asksAll: Bool, _ options: ParsedOptions
+    ) throws(UsageError) -> [Int32] {
+        let list = running.map(String.init).joined(separator: ", ")
+        if let number = try options.value("pid", as: .integer(1...Int(Int32.max), what: "process number")) {
+            let process = Int32(clamping: number)
+            if running.contains(process) { return [process] }
+            let others = running.isEmpty ? "none runs" : "those of this user are \(list)"
+            throw UsageError("--pid \(process): no share or host has that number; \(others)", exitCode: .unavailable)
+        }
+        if running.isEmpty { throw UsageError("no share or host of this user runs", exitCode: .unavailable) }
+        if running.count > 1, !asksAll {
+            throw UsageError(
+                "\(running.count) shares or hosts run (\(list)); choose one with --pid; "
+                    + "'screenrelay status' shows which is which")
+        }
+        return running
     }
 
     /// Starts to answer these commands on the control socket and `/api`, and to send `news` to the latter. If there is
@@ -97,31 +134,15 @@ enum Control {
             host.limit(limits)
             if limits == SourceLimits() { return .done("as capture was started") }
             return .done("at most \(limits.text)\(ceiling(of: change, facts.captureLimits))")
-        case .status: return .done(facts.status(of: host, pushes.documents).json)
-        case .link: return .done(host.linksDocument(tellsPresenters: news.tellsPresenters).json)
-        case .rooms:
-            return host.rooms().map { .done($0.json) } ?? .refused("the host is too busy to list its rooms; try again")
-        case .remove(let id):
-            return host.removeParticipant(id) ? .done("removed") : .refused("no one there is called '\(id)'")
-        case .present(let decision, let id, let seconds):
-            let wanted = decision == .end ? "may present" : "has asked to present"
-            return host.decide(decision, turnOf: id, for: seconds.map { Duration.seconds($0) })
-                ? .done("done") : .refused("no one called '\(id)' \(wanted)")
+        case .status: return .document(facts.status(of: host, pushes.documents).json)
+        case .link: return .document(host.linksDocument(tellsPresenters: news.tellsPresenters).json)
+        case .rooms, .remove, .present, .lock, .entry: return host.carryOut(command)
         case .pointing(let isAllowed):
             host.allowPointing(isAllowed)
-            return .done(command.line)
+            return .done("pointing \(isAllowed ? "on" : "off")")
         case .chat(let isAllowed):
             host.allowChat(isAllowed)
-            return .done(command.line)
-        case .lock(let isLocked, let room):
-            return host.lock(isLocked, room: room)
-                ? .done(isLocked ? "locked" : "unlocked") : .refused("no room is called '\(room ?? "")'", .missing)
-        case .entry(let decision, let id):
-            let count = host.decide(decision, entryOf: id)
-            let who = id.map { "no one called '\($0)'" } ?? "no one"
-            guard count > 0 else { return .refused("\(who) waits to be let in") }
-            let people = count == 1 ? "1 person was" : "\(count) people were"
-            return .done("\(people) \(decision == .admit ? "let in" : "refused")")
+            return .done("chat \(isAllowed ? "on" : "off")")
         case .push(let order): return pushes.answer(order)
         }
     }

@@ -5,7 +5,7 @@ import Signalling
 
 /// `screenrelay push`: the pushes of a running share or host to other servers.
 enum PushCommand {
-    static let command = Control.command(
+    static let row = ControlRow(
         "push", "Starts, lists, stops or changes pushes of a running share or host to other servers.",
         [
             Option(
@@ -29,10 +29,18 @@ enum PushCommand {
             Example("screenrelay push list", "Lists the pushes and their states."),
             Example("screenrelay push stop 1", "Stops the first push."),
             Example("screenrelay push reload 2 --preset low3", "Lowers the second push's rate while it runs."),
-        ])
+        ]
+    ) { (options) throws(UsageError) in
+        let order = ControlCommand.push(try order(options))
+        guard order == .push(.list) else { return ControlRow.request(order) }
+        guard !options.has("json") else { return ControlRow.jsonRequest(order) }
+        return ControlRow.Request(asksAll: true) { (host) throws(UsageError) in
+            .lines(text(of: try host.read(PushesDocument.self, order)))
+        }
+    }
 
     /// The user's order, once its URL is hidden from users who list processes.
-    static func order(_ options: ParsedOptions) throws(UsageError) -> ControlCommand.PushOrder {
+    private static func order(_ options: ParsedOptions) throws(UsageError) -> ControlCommand.PushOrder {
         let words = options.operands
         let preset = options.value("preset")
         if words.first == "add", words.count == 2 {
@@ -56,11 +64,8 @@ enum PushCommand {
         }
     }
 
-    /// Formats a host's answer for people.
-    static func text(of json: String, of process: Int32) throws(ControlError) -> String {
-        guard let document = PushesDocument(json: json) else {
-            throw .refused(process: process, reason: "its list of pushes can't be read")
-        }
+    /// Formats a host's pushes for people.
+    static func text(of document: PushesDocument) -> String {
         guard !document.pushes.isEmpty else { return "nothing is pushed\n" }
         var table = TextTable()
         table.add(["NUMBER", "NAME", "TRACK", "TO", "STATE", "PICTURES/S", "SOUND/S", "BITS/S", "WAITING", "LEFT OUT"])

@@ -5,86 +5,80 @@ import Signalling
 /// `screenrelay rooms`, `remove`, `present`, `admit` and `refuse`: shows the participants in a running host's rooms,
 /// removes one, and decides about a turn to present, and about a client that waits to be let in.
 enum RoomCommands {
-    /// Formats a host's answer about its rooms for people, with the link of each room.
-    static func text(of json: String, of process: Int32) throws(ControlError) -> String {
-        try read(json, of: process).rooms.map(lines).joined()
-    }
+    /// Formats a host's rooms for people, with the link of each room.
+    static func text(of document: RoomsDocument) -> String { document.rooms.map(lines).joined() }
 
-    /// Removes the member that `who` names. Returns the exit code.
-    static func remove(_ who: String, from process: Int32, _ client: ControlClient) throws(ControlError) -> Int32 {
-        let found = try read(try client.ask(.rooms, of: process), of: process).members(called: who)
-        guard let (room, member) = only(found) else { return fail(who, found, "no one in the rooms has that name") }
-        _ = try client.ask(.remove(member.id), of: process)
-        return Program.answer("\(member.text) was removed from the room \(room)\n")
-    }
-
-    /// Decides about the turn of the member that `who` names. Returns the exit code.
-    static func decide(
-        _ decision: TurnDecision, about who: String, seconds: Int?, in process: Int32, _ client: ControlClient
-    ) throws(ControlError) -> Int32 {
-        let turns = decision == .end ? ["granted", "owner"] : ["asked"]
-        let called = try read(try client.ask(.rooms, of: process), of: process).members(called: who)
-        // The turn is looked at last, so that Anna, who has asked, isn't taken for Ann, who hasn't.
-        let found = called.filter { turns.contains($0.member.turn ?? "") }
-        guard let (_, member) = only(found) else {
-            let lack = decision == .end ? "no one of that name may present" : "no one of that name has asked to present"
-            return fail(who, found, lack)
+    /// Removes the member that `who` names.
+    static func remove(_ who: String) -> ControlRow.Request {
+        ControlRow.Request { (host) throws(UsageError) in
+            let found = try host.read(RoomsDocument.self, .rooms()).members(called: who)
+            let (room, member) = try only(found, who, lack: "no one in the rooms has that name")
+            _ = try host.ask(.remove(member.id))
+            return .line("\(member.text) was removed from the room \(room)")
         }
-        _ = try client.ask(.present(decision, member.id, seconds: seconds), of: process)
-        let result =
-            switch decision {
-            case .allow: "may present"
-            case .decline: "may not present"
-            case .end: "no longer presents"
+    }
+
+    /// Decides about the turn of the member that `who` names.
+    static func decide(_ decision: TurnDecision, about who: String, seconds: Int?) -> ControlRow.Request {
+        ControlRow.Request { (host) throws(UsageError) in
+            let turns = decision == .end ? ["granted", "owner"] : ["asked"]
+            let called = try host.read(RoomsDocument.self, .rooms()).members(called: who)
+            // The turn is looked at last, so that Anna, who has asked, isn't taken for Ann, who hasn't.
+            let found = called.filter { turns.contains($0.member.turn ?? "") }
+            let lack = "no one of that name " + (decision == .end ? "may present" : "has asked to present")
+            let (_, member) = try only(found, who, lack: lack)
+            _ = try host.ask(.present(decision, member.id, seconds: seconds))
+            let result =
+                switch decision {
+                case .allow: "may present"
+                case .decline: "may not present"
+                case .end: "no longer presents"
+                }
+            return .line("\(member.text) \(result)")
+        }
+    }
+
+    /// Decides about the client that `who` names, and that waits to be let in, or about all clients.
+    static func decide(_ decision: EntryDecision, _ who: String) -> ControlRow.Request {
+        if who == "all" { return ControlRow.request(.entry(decision, nil)) }
+        return ControlRow.Request { (host) throws(UsageError) in
+            let found = try host.read(RoomsDocument.self, .rooms()).waiting(called: who)
+            guard let (_, waiting) = found.first else {
+                throw UsageError(
+                    "'\(who)': no one of that name waits to be let in; 'screenrelay rooms' lists those who do",
+                    exitCode: .unavailable)
             }
-        return Program.answer("\(member.text) \(result)\n")
-    }
-
-    /// Decides about the client that `who` names, and that waits to be let in. Returns the exit code.
-    static func decide(
-        _ decision: EntryDecision, entryOf who: String, in process: Int32, _ client: ControlClient
-    ) throws(ControlError) -> Int32 {
-        let found = try read(try client.ask(.rooms, of: process), of: process).waiting(called: who)
-        guard let (_, waiting) = found.first else {
-            return Program.fail(
-                "'\(who)': no one of that name waits to be let in; 'screenrelay rooms' lists those who do", .unavailable
-            )
+            guard found.count == 1 else {
+                let listed = found.map { "\($0.client.id) is \($0.client.text)" }
+                throw several(who, listed, "write one identifier")
+            }
+            _ = try host.ask(.entry(decision, waiting.id))
+            return .line("\(waiting.text) was \(decision == .admit ? "let in" : "refused")")
         }
-        guard found.count == 1 else {
-            let listed = found.prefix(listLimit).map { "\($0.client.id) is \($0.client.text)" }
-            let more = found.count > listLimit ? ", and \(found.count - listLimit) more" : ""
-            return Program.fail(
-                "'\(who)' matches \(found.count) people; write one identifier: "
-                    + "\(listed.joined(separator: ", "))\(more)", .usage)
-        }
-        _ = try client.ask(.entry(decision, waiting.id), of: process)
-        return Program.answer("\(waiting.text) was \(decision == .admit ? "let in" : "refused")\n")
     }
 
     private typealias Found = (room: String, member: RoomsDocument.Member)
 
-    private static func only(_ found: [Found]) -> Found? { found.count == 1 ? found.first : nil }
-
-    /// Reports that `who` names none or several members. `lack` says that there is none. Returns the exit code.
-    private static func fail(_ who: String, _ found: [Found], _ lack: String) -> Int32 {
-        guard !found.isEmpty else {
-            return Program.fail("'\(who)': \(lack); 'screenrelay rooms' lists the people", .unavailable)
+    /// The only one that was found. Throws ``UsageError`` if `who` names none, which `lack` says, or several.
+    private static func only(_ found: [Found], _ who: String, lack: String) throws(UsageError) -> Found {
+        guard let first = found.first else {
+            throw UsageError("'\(who)': \(lack); 'screenrelay rooms' lists the people", exitCode: .unavailable)
         }
-        let listed = found.prefix(listLimit).map { "\($0.member.id) is \($0.member.text)" }.joined(separator: ", ")
-        let more = found.count > listLimit ? ", and \(found.count - listLimit) more" : ""
-        return Program.fail(
-            "'\(who)' matches \(found.count) people; write the beginning of one identifier: \(listed)\(more)", .usage)
+        guard found.count == 1 else {
+            let listed = found.map { "\($0.member.id) is \($0.member.text)" }
+            throw several(who, listed, "write the beginning of one identifier")
+        }
+        return first
     }
 
     /// The most candidates that are listed.
     private static let listLimit = 8
 
-    private static func read(_ json: String, of process: Int32) throws(ControlError) -> RoomsDocument {
-        do throws(RoomsDocumentError) {
-            return try RoomsDocument(json: json)
-        } catch {
-            throw .refused(process: process, reason: error.description)
-        }
+    private static func several(_ who: String, _ listed: [String], _ advice: String) -> UsageError {
+        let more = listed.count > listLimit ? ", and \(listed.count - listLimit) more" : ""
+        return UsageError(
+            "'\(who)' matches \(listed.count) people; \(advice): "
+                + "\(listed.prefix(listLimit).joined(separator: ", "))\(more)")
     }
 
     private static func lines(of room: RoomsDocument.Room) -> String {

@@ -109,7 +109,7 @@ final class Pushes: Sendable {
     /// Carries out a command.
     func answer(_ order: ControlCommand.PushOrder) -> ControlAnswer {
         switch order {
-        case .list: return .done(document.json)
+        case .list: return .document(document.json)
         case .add(let url, let preset):
             do {
                 let (label, settings) = try PushOption.read(

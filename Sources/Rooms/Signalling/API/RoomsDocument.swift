@@ -1,4 +1,3 @@
-import FoundationEssentials
 import MediaSessions
 import MediaTypes
 
@@ -127,7 +126,7 @@ public struct RoomsDocument: Codable, Sendable, Equatable {
     /// Parses a document from `json`. Throws ``RoomsDocumentError`` if it isn't one.
     public init(json: String) throws(RoomsDocumentError) {
         do {
-            self = try JSONDecoder().decode(Self.self, from: Data(json.utf8))
+            self = try Self(jsonLine: json)
         } catch {
             throw RoomsDocumentError()
         }

@@ -111,6 +111,13 @@ final class Doors {
         return true
     }
 
+    /// Locks the room of this name, or unlocks it; all rooms if the name is nil. Returns false if there is no such room.
+    func lock(_ isLocked: Bool, room: String?) -> Bool {
+        let names = doors.keys.filter { room == nil || $0 == room }.sorted()
+        for name in names { lock(isLocked, name) }
+        return !names.isEmpty
+    }
+
     /// Decides about a client that waits, or about all that wait if `id` is nil; in `room`, if one is given. Returns
     /// about how many.
     func decide(_ decision: EntryDecision, about id: MemberID?, in room: String? = nil) -> Int {

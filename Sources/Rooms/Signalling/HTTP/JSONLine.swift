@@ -10,3 +10,12 @@ extension Encodable {
         return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
     }
 }
+
+extension Decodable {
+    /// Parses a value that ``Swift/Encodable/jsonLine`` has written. Throws `DecodingError`, or what the type throws.
+    package init(jsonLine text: String) throws {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        self = try decoder.decode(Self.self, from: Data(text.utf8))
+    }
+}

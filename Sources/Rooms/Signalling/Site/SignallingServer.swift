@@ -166,11 +166,14 @@ public final class SignallingServer: Sendable {
     /// the signalling thread with false, and does nothing else, if there is no such room.
     public func lock(_ isLocked: Bool, room: String?, completion: @escaping @Sendable (Bool) -> Void = { _ in }) {
         guard let running else { return completion(false) }
-        let names = configuration.rooms.map(\.name).filter { room == nil || $0 == room }
-        running.thread.post { site in
-            for name in names { site.doors.lock(isLocked, name) }
-            completion(!names.isEmpty)
-        }
+        running.thread.post { completion($0.doors.lock(isLocked, room: room)) }
+    }
+
+    /// Carries out a command about rooms and their members, and calls `completion` on the signalling thread with the
+    /// answer, which is nil for any other command.
+    public func carryOut(_ command: ControlCommand, completion: @escaping @Sendable (ControlAnswer?) -> Void) {
+        guard let running else { return completion(.refused("the host isn't running")) }
+        running.thread.post { completion($0.commands.answer(command)) }
     }
 
     /// Decides about a client that waits to be let in, or about all of them if `id` is nil. Calls `completion` on the

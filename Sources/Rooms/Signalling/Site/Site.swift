@@ -14,6 +14,7 @@ final class Site {
     let pointing: Pointing
     let chat: Chat
     let doors: Doors
+    let commands: RoomCommands
     let sessionEnds: SessionEnds
     let frames: FrameStreams
     let snapshots: Snapshots
@@ -86,9 +87,9 @@ final class Site {
             sessionEnds: sessionEnds, log: log)
         socketIO = SocketIOServer(
             limits: limits, webSockets: webSockets, admission: admission, clients: socketIOClients)
+        commands = RoomCommands(presence: presence, presenters: presenters, doors: doors)
         administration = AdministrationAPI(
-            configuration, webSockets: webSockets, admission: admission, presence: presence, presenters: presenters,
-            doors: doors)
+            configuration, webSockets: webSockets, admission: admission, rooms: commands)
         (self.log, self.rooms, self.admission, metrics) = (log, rooms, admission, configuration.metrics)
         embedding = Embedding(origins: configuration.embeddingOrigins)
         (self.front, self.webSockets, warn) = (front, webSockets, configuration.warn)

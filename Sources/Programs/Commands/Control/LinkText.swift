@@ -2,26 +2,14 @@ import CommandLine
 import FoundationEssentials
 import ScreenRelayKit
 
-/// `screenrelay link`: prints the links of a running host.
-enum LinkCommand {
-    /// Formats a host's answer about its links for people.
-    static func text(of json: String, of process: Int32, withCode: Bool) throws(ControlError) -> String {
-        guard let document = LinksDocument(json: json) else {
-            let reason = "the answer can't be read; the host may be of another version"
-            throw .refused(process: process, reason: reason)
-        }
-        let isWanted = withCode && !document.hasExpired
-        let code = isWanted ? document.links.first.map { CodeChoice.always.lines(for: $0) } ?? [] : []
-        return (document.lines + code).map { $0 + "\n" }.joined()
-    }
-
-    /// Formats when the links end, according to a host's answer about them. Empty if they last until the host ends.
-    static func expiry(in json: String) -> String {
-        LinksDocument(json: json)?.expiryText.map { "The \($0).\n" } ?? ""
-    }
-}
-
 extension LinksDocument {
+    /// The links for people, with a QR code of the first one if it is wanted and still valid.
+    func text(withCode: Bool) -> String {
+        let isWanted = withCode && !hasExpired
+        let code = isWanted ? links.first.map { CodeChoice.always.lines(for: $0) } ?? [] : []
+        return (lines + code).map { $0 + "\n" }.joined()
+    }
+
     /// The links for people, one a line. The one for this network comes first and alone, so that scripts can read it.
     var lines: [String] {
         guard let first = links.first else { return [] }
