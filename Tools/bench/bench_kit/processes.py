@@ -148,12 +148,13 @@ def control_answer(pid, folder, command, seconds):
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(seconds)
             connection.connect(os.path.join(folder, "screenrelay", "control-%d.sock" % pid))
-            connection.sendall(command.encode() + b"\n")
+            connection.sendall(json.dumps({"command": command}).encode() + b"\n")
             answer = b""
             while more := connection.recv(65536):
                 answer += more
-        if answer.startswith(b"ok "):
-            return json.loads(answer[3:])
+        document = json.loads(answer)
+        if "error" not in document:
+            return document
     except (OSError, ValueError) as error:
         raise Failure("the host's control socket: %s" % error)
     raise Failure("the host's control socket: %s" % answer[:200].decode(errors="replace"))
