@@ -9,6 +9,8 @@ import Threading
 
 /// The server's thread: waits for connections, and serves each one until it publishes, which has a thread of its own.
 final class RTMPLoop {
+    /// The creator until ``run()``, and its thread from then on.
+    private var owner = ThreadOwner()
     private let host: ScreenRelayHost
     private let served: ServedPublishers
     private let access: ViewerAccess
@@ -42,6 +44,7 @@ final class RTMPLoop {
     }
 
     func run() {
+        owner = ThreadOwner()
         var entries: [pollfd] = []
         while !isStopped.isSet {
             let accepts = MonotonicTime.now() >= acceptsFrom
@@ -83,6 +86,7 @@ final class RTMPLoop {
     }
 
     private func accept() {
+        owner.check()
         while true {
             do throws(LinkTransportError) {
                 try readCertificate()
@@ -105,6 +109,7 @@ final class RTMPLoop {
 
     /// Answers what a client has sent. Returns false if it has ended, or belongs to its publisher's thread now.
     private func serve(_ client: RTMPClient, now: MonotonicTime) -> Bool {
+        owner.check()
         while let event = client.next(now: now) {
             // Nothing is published before it was accepted.
             guard case .publish(let place) = event else { continue }

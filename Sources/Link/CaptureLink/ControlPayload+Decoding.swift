@@ -28,31 +28,8 @@ extension ControlPayload {
             let rate = try reader.uint32()
             guard rate > 0 else { throw Problem("a frame rate of 0") }
             return .frameRate(FrameRate(millihertz: rate))
-        case .hello:
-            let (version, code, abilities) = (try reader.uint16(), try reader.uint8(), try reader.uint8())
-            let (process, name) = (try reader.uint32(), try reader.text())
-            guard let role = Hello.Role(rawValue: code) else {
-                throw Problem("role \(code) is neither capture (1), host (2) nor replay (3)")
-            }
-            return .hello(
-                Hello(
-                    role: role, name: name, processID: process, makesKeyFrames: abilities & 1 != 0,
-                    tellsPointer: abilities & 2 != 0, changesChroma: abilities & 4 != 0, version: version))
-        case .picture:
-            let (number, x, y) = (try reader.uint64(), try reader.uint16(), try reader.uint16())
-            let (width, height) = (try reader.uint16(), try reader.uint16())
-            let damage = PixelRectangle(x: Int(x), y: Int(y), width: Int(width), height: Int(height))
-            var notice = PictureNotice(sequenceNumber: number, damage: damage)
-            if let flags = try? reader.uint8(), let qp = try? reader.uint8(), (try? reader.uint16()) != nil,
-                let settling = try? reader.uint32()
-            {
-                (notice.isPointerDrawn, notice.isToBeRefined) = (flags & 1 != 0, flags & 2 != 0)
-                (notice.isStale, notice.qp) = (flags & 4 != 0, qp)
-                notice.settling = .microseconds(Int64(settling))
-                notice.waited = reader.knownTime()
-                notice.worked = reader.knownTime()
-            }
-            return .picture(notice)
+        case .hello: return .hello(try hello(from: &reader))
+        case .picture: return .picture(try picture(from: &reader))
         case .size:
             let (width, height) = (try reader.uint16(), try reader.uint16())
             guard width > 0, height > 0 else { throw Problem("a picture of \(width)x\(height)") }
@@ -86,6 +63,36 @@ extension ControlPayload {
         case .challenge: return .challenge(nonce: try reader.bytes(LinkProof.nonceCount))
         case .proof: return .proof(code: try reader.bytes(LinkProof.codeCount))
         }
+    }
+
+    private static func hello(from reader: inout PayloadReader) throws(Problem) -> Hello {
+        let (version, code, abilities) = (try reader.uint16(), try reader.uint8(), try reader.uint8())
+        let (process, name) = (try reader.uint32(), try reader.text())
+        guard let role = Hello.Role(rawValue: code) else {
+            throw Problem("role \(code) is neither capture (1), host (2) nor replay (3)")
+        }
+        return Hello(
+            role: role, name: name, processID: process, makesKeyFrames: abilities & 1 != 0,
+            tellsPointer: abilities & 2 != 0, changesChroma: abilities & 4 != 0, version: version)
+    }
+
+    private static func picture(from reader: inout PayloadReader) throws(Problem) -> PictureNotice {
+        let (number, x, y) = (try reader.uint64(), try reader.uint16(), try reader.uint16())
+        let (width, height) = (try reader.uint16(), try reader.uint16())
+        let damage = PixelRectangle(x: Int(x), y: Int(y), width: Int(width), height: Int(height))
+        var notice = PictureNotice(sequenceNumber: number, damage: damage)
+        if let flags = try? reader.uint8(), let qp = try? reader.uint8(), (try? reader.uint16()) != nil,
+            let settling = try? reader.uint32()
+        {
+            notice.isPointerDrawn = flags & 1 != 0
+            notice.isToBeRefined = flags & 2 != 0
+            notice.isStale = flags & 4 != 0
+            notice.qp = qp
+            notice.settling = .microseconds(Int64(settling))
+            notice.waited = reader.knownTime()
+            notice.worked = reader.knownTime()
+        }
+        return notice
     }
 
     private static func viewerPoint(from reader: inout PayloadReader) throws(Problem) -> ViewerPoint {

@@ -43,25 +43,8 @@ enum ControlPayload {
         case .format(let codec): writer.uint8(codec.rawValue)
         case .bitRate(let rate), .carried(let rate): writer.uint64LittleEndian(UInt64(max(0, rate.bitsPerSecond)))
         case .frameRate(let rate): writer.uint32LittleEndian(rate.millihertz)
-        case .hello(let hello):
-            writer.uint16LittleEndian(hello.version)
-            writer.uint8(hello.role.rawValue)
-            writer.uint8(
-                (hello.makesKeyFrames ? 1 : 0) | (hello.tellsPointer ? 2 : 0) | (hello.changesChroma ? 4 : 0))
-            writer.uint32LittleEndian(hello.processID)
-            encode(hello.name, limit: nameLimit, into: &writer)
-        case .picture(let notice):
-            writer.uint64LittleEndian(notice.sequenceNumber)
-            for value in [notice.damage.x, notice.damage.y, notice.damage.width, notice.damage.height] {
-                writer.uint16LittleEndian(UInt16(clamping: value))
-            }
-            writer.uint8((notice.isPointerDrawn ? 1 : 0) | (notice.isToBeRefined ? 2 : 0) | (notice.isStale ? 4 : 0))
-            writer.uint8(notice.qp)
-            writer.uint16LittleEndian(0)
-            writer.uint32LittleEndian(UInt32(clamping: notice.settling.nanoseconds / 1000))
-            for time in [notice.waited, notice.worked] {
-                writer.uint32LittleEndian(time.map { UInt32(clamping: $0.nanoseconds / 1000) } ?? .max)
-            }
+        case .hello(let hello): encode(hello, into: &writer)
+        case .picture(let notice): encode(notice, into: &writer)
         case .size(let size):
             writer.uint16LittleEndian(UInt16(clamping: size.width))
             writer.uint16LittleEndian(UInt16(clamping: size.height))
@@ -96,6 +79,28 @@ enum ControlPayload {
             writer.append(nonce)
             writer.append(code)
         case .challenge(let bytes), .proof(let bytes): writer.append(bytes)
+        }
+    }
+
+    private static func encode(_ hello: Hello, into writer: inout ByteWriter) {
+        writer.uint16LittleEndian(hello.version)
+        writer.uint8(hello.role.rawValue)
+        writer.uint8((hello.makesKeyFrames ? 1 : 0) | (hello.tellsPointer ? 2 : 0) | (hello.changesChroma ? 4 : 0))
+        writer.uint32LittleEndian(hello.processID)
+        encode(hello.name, limit: nameLimit, into: &writer)
+    }
+
+    private static func encode(_ notice: PictureNotice, into writer: inout ByteWriter) {
+        writer.uint64LittleEndian(notice.sequenceNumber)
+        for value in [notice.damage.x, notice.damage.y, notice.damage.width, notice.damage.height] {
+            writer.uint16LittleEndian(UInt16(clamping: value))
+        }
+        writer.uint8((notice.isPointerDrawn ? 1 : 0) | (notice.isToBeRefined ? 2 : 0) | (notice.isStale ? 4 : 0))
+        writer.uint8(notice.qp)
+        writer.uint16LittleEndian(0)
+        writer.uint32LittleEndian(UInt32(clamping: notice.settling.nanoseconds / 1000))
+        for time in [notice.waited, notice.worked] {
+            writer.uint32LittleEndian(time.map { UInt32(clamping: $0.nanoseconds / 1000) } ?? .max)
         }
     }
 

@@ -17,6 +17,8 @@ final class RTSPLoop {
     /// How many connections are served at once. The kernel lets those that are still ready go last the next time.
     private static let servedAtOnce = 64
 
+    /// The creator until ``run()``, and its thread from then on.
+    private var owner = ThreadOwner()
     private let host: ScreenRelayHost
     private let access: ViewerAccess
     private let listener: LinkListener
@@ -56,6 +58,7 @@ final class RTSPLoop {
     }
 
     func run() {
+        owner = ThreadOwner()
         var entries = [
             pollfd(inbox.wake.descriptor), pollfd(listener.descriptor), pollfd(ports.rtp.descriptor),
             pollfd(ports.rtcp.descriptor), pollfd(epoll),
@@ -88,6 +91,7 @@ final class RTSPLoop {
 
     /// Sends what is due for a client.
     private func advance(_ client: RTSPClient, hasInput: Bool = false) {
+        owner.check()
         client.wake.consume()
         client.advance(hasInput: hasInput, &frames, &buffer, now: .now())
         follow(client)
@@ -95,6 +99,7 @@ final class RTSPLoop {
 
     /// Waits for what the client waits for now, or removes it if it is over.
     private func follow(_ client: RTSPClient) {
+        owner.check()
         if client.isOver {
             players.remove(client)
             frames.keep(only: players.all.compactMap(\.session.track))

@@ -14,22 +14,25 @@ import VideoEncoding
 
 @Suite("The coder of pictures")
 struct PictureCoderTests {
+    private func account(bitRate: Int) -> PictureAccount {
+        PictureAccount(RateController(bitRate: BitRate(bitsPerSecond: bitRate), period: .milliseconds(33)))
+    }
+
     /// A picture of noise, coded at a fine quantizer behind one in grey.
     private func noise(atMost bytes: Int) throws -> PictureCoder.Picture {
         let canvas = PictureCanvas(PictureSize(width: 320, height: 240), chroma: .yuv420)
+        let account = account(bitRate: 100_000_000)
         let coder = try PictureCoder(
-            canvas, CaptureConfiguration(link: .descriptor(-1)), maxBytes: bytes, onWarning: { _ in })
-        var rate = RateController(bitRate: BitRate(bitsPerSecond: 100_000_000), period: .milliseconds(33))
-        var statistics = CaptureStatistics()
+            canvas, CaptureConfiguration(link: .descriptor(-1)), account: account, maxBytes: bytes, onWarning: { _ in })
         coder.quality.selectAll()
         func given(_ kind: PictureKind, _ qp: Int) -> RateController.Decision {
-            rate.given(kind, macroblocks: coder.quality.selectedCount, qp: qp)
+            account.rate.given(kind, macroblocks: coder.quality.selectedCount, qp: qp)
         }
-        _ = try coder.encode(given(.keyFrame, 30), now(), &rate, &statistics)
+        _ = try coder.encode(given(.keyFrame, 30), at: now())
         var random = SeededRandom(seed: 20_261_124)
         for index in 0..<320 * 240 { canvas.destination().luma[index] = UInt8.random(in: 0...255, using: &random) }
         coder.quality.selectAll()
-        return try coder.encode(given(.change, 10), now(), &rate, &statistics)
+        return try coder.encode(given(.change, 10), at: now())
     }
 
     @Test("a picture that is too large for the link is coded once more, as a coarser key frame")
@@ -49,21 +52,20 @@ struct PictureCoderTests {
     private func refinement(bitRate: Int) throws -> [Int] {
         let size = PictureSize(width: 640, height: 480)
         let canvas = PictureCanvas(size, chroma: .yuv420)
+        let account = account(bitRate: bitRate)
         let coder = try PictureCoder(
-            canvas, CaptureConfiguration(link: .descriptor(-1)), maxBytes: .max, onWarning: { _ in })
-        var rate = RateController(bitRate: BitRate(bitsPerSecond: bitRate), period: .milliseconds(33))
-        var statistics = CaptureStatistics()
+            canvas, CaptureConfiguration(link: .descriptor(-1)), account: account, maxBytes: .max, onWarning: { _ in })
         var random = SeededRandom(seed: 20_261_125)
         for index in 0..<640 * 480 { canvas.destination().luma[index] = UInt8.random(in: 0...255, using: &random) }
         coder.quality.selectAll()
         var time = MonotonicTime.now()
-        let key = rate.given(.keyFrame, macroblocks: coder.quality.selectedCount, qp: 40)
-        _ = try coder.encode(key, time, &rate, &statistics)
+        let key = account.rate.given(.keyFrame, macroblocks: coder.quality.selectedCount, qp: 40)
+        _ = try coder.encode(key, at: time)
         var found: [Int] = []
         while found.count < 500 {
             guard let due = coder.refinementDue else { return found }
             time = max(time, max(due, .now())) + .milliseconds(1)
-            switch try coder.refine(at: time, rate: &rate, statistics: &statistics) {
+            switch try coder.refine(at: time) {
             case .picture(let picture): found.append(picture.qp)
             case .later(let until): time = max(time, until)
             case .nothing, .unchanged: time = time + .milliseconds(33)
@@ -86,9 +88,9 @@ struct PictureCoderTests {
     func restIsCoded(side: (Int, Int)) throws {
         let size = PictureSize(width: side.0, height: side.1)
         let canvas = PictureCanvas(size, chroma: .yuv420)
-        let coder = try PictureCoder(canvas, CaptureConfiguration(link: .descriptor(-1)), onWarning: { _ in })
-        var rate = RateController(bitRate: BitRate(bitsPerSecond: 100_000_000), period: .milliseconds(33))
-        var statistics = CaptureStatistics()
+        let account = account(bitRate: 100_000_000)
+        let coder = try PictureCoder(
+            canvas, CaptureConfiguration(link: .descriptor(-1)), account: account, onWarning: { _ in })
         let decoder = try H264Decoder()
         func paint(_ columns: Range<Int>, seed: UInt64) {
             var random = SeededRandom(seed: seed)
@@ -99,19 +101,19 @@ struct PictureCoderTests {
             }
         }
         func encode(_ decision: RateController.Decision) throws {
-            let picture = try coder.encode(decision, .now(), &rate, &statistics)
+            let picture = try coder.encode(decision, at: .now())
             var bytes: [UInt8] = []
             for unit in picture.encoded { bytes += [0, 0, 0, 1] + unit }
             try decoder.decode(CodedFrame(annexB: bytes), copying: false)
         }
         paint(0..<side.0, seed: 1)
         coder.quality.selectAll()
-        try encode(rate.given(.keyFrame, macroblocks: coder.quality.selectedCount, qp: 40))
+        try encode(account.rate.given(.keyFrame, macroblocks: coder.quality.selectedCount, qp: 40))
         // On the right, something changes in every row.
         let changed = PixelRectangle(x: side.0 / 2, y: 0, width: side.0 / 2, height: side.1)
         paint(changed.x..<side.0, seed: 2)
         coder.quality.select([changed])
-        try encode(rate.given(.change, macroblocks: coder.quality.selectedCount, qp: 20))
+        try encode(account.rate.given(.change, macroblocks: coder.quality.selectedCount, qp: 20))
         #expect(coder.quality.count(above: 20) == 0)
         let seen = try #require(try decoder.lastPicture())
         var worst = 0

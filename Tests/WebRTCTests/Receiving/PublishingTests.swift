@@ -47,7 +47,7 @@ struct PublishingTests {
             #expect(off > .milliseconds(4) && off < .milliseconds(12), "\(off)")
         }
         rig.run(for: .seconds(1))
-        #expect(rig.publisher.sender?.roundTripTime.map { $0 < .milliseconds(12) } == true)
+        #expect(rig.publisher.sender?.track.roundTripTime.map { $0 < .milliseconds(12) } == true)
     }
 
     @Test(

@@ -28,7 +28,7 @@ final class TestPublisher {
     /// The payload type of retransmissions (RFC 4588); nil to send lost packets again unchanged.
     let rtxPayloadType: PayloadType?
     private var path = PathControl(hasTransportFeedback: false, now: .zero)
-    private(set) var sender: TrackSender?
+    private(set) var sender: PictureSender?
 
     private let feed: TrackFeed
     private let dtls: DTLSTransport
@@ -101,7 +101,7 @@ final class TestPublisher {
     }
 
     /// When ``advance(now:)`` has something to do.
-    var deadline: MonotonicTime { protector == nil ? .distantFuture : sender?.deadline ?? .distantFuture }
+    var deadline: MonotonicTime { protector == nil ? .distantFuture : sender?.track.deadline ?? .distantFuture }
 
     func advance(now: MonotonicTime) {
         _ = feed.update(now: now)
@@ -126,8 +126,8 @@ final class TestPublisher {
             let track = WatchedTrack(
                 hub: hub, formats: StreamFormats(yuv420: (Self.payloadType, rtxPayloadType)),
                 extensions: HeaderExtensionFormat(), ssrc: Self.ssrc, retransmissionSSRC: Self.rtxSSRC)
-            sender = TrackSender(
-                track, feed: feed, of: parameters, protector: protector, roundTripTime: nil, now: now)
+            sender = PictureSender(
+                TrackSender(track, feed: feed, of: parameters, protector: protector, roundTripTime: nil, now: now))
         case .rtcp:
             var plain = datagram
             guard let protector, (try? protector.unprotectRTCP(&plain)) != nil,

@@ -40,7 +40,7 @@ extension CaptureAgent {
         }
         if isHeldBack {
             isHeldBack = false
-            if screen.mayHaveChanged, schedule.due(reasons) < now { statistics.heldBack &+= 1 }
+            if screen.mayHaveChanged, schedule.due(reasons) < now { account.statistics.heldBack &+= 1 }
             if sharing == .live, hasChange { schedule.noticedWholeChange(at: now) }
         }
         if let sharpensUntil, now >= sharpensUntil { endSharpening() }
@@ -72,9 +72,9 @@ extension CaptureAgent {
         let pipeline = try currentPipeline()
         if wantsKeyFrame {
             showsPointer = false
-            try send(pipeline.takeSlate(slateText(sharing), at: now, rate: &rate, statistics: &statistics))
+            try send(pipeline.takeSlate(slateText(sharing), at: now))
         } else {
-            try send(pipeline.takeStill(at: now, rate: &rate, statistics: &statistics))
+            try send(pipeline.takeStill(at: now))
         }
         wantsPicture = false
         schedule.took(at: now)
@@ -90,7 +90,7 @@ extension CaptureAgent {
 
     private func refine(_ now: MonotonicTime) throws(CaptureError) {
         let pipeline = try currentPipeline()
-        let outcome = try pipeline.coder.refine(at: now, rate: &rate, statistics: &statistics)
+        let outcome = try pipeline.coder.refine(at: now)
         switch outcome {
         case .picture(let picture):
             try send(picture)
@@ -105,15 +105,15 @@ extension CaptureAgent {
         if schedule.isHeld(now), schedule.isKeepAliveDue(now), let pipeline, pipeline.coder.hasPicture {
             // The change waits for the rate limit, but the stream must not be silent.
             try send(
-                pipeline.takeStill(at: now, rate: &rate, statistics: &statistics), isStale: hasChange)
+                pipeline.takeStill(at: now), isStale: hasChange)
             schedule.sentStill(at: now)
             return
         }
         let isForced = wantsAny || schedule.isKeepAliveDue(now)
         let (settling, waited) = (schedule.settled(at: now), schedule.waited(at: now))
-        if screen.mayHaveChanged && screen.reportsDamage { statistics.damageEvents &+= 1 }
+        if screen.mayHaveChanged && screen.reportsDamage { account.statistics.damageEvents &+= 1 }
         let outcome = try currentPipeline().takePicture(
-            at: now, isForced: isForced, isKeyFrame: wantsKeyFrame, rate: &rate, statistics: &statistics)
+            at: now, isForced: isForced, isKeyFrame: wantsKeyFrame)
         switch outcome {
         case .picture(let picture):
             wantsPicture = false
@@ -135,7 +135,7 @@ extension CaptureAgent {
                 mayAskAgainAtOnce: screen.showsAllChanges && screen.reportsDamage && !screen.needsFullGrab)
         case .unchanged: schedule.foundUnchanged(at: now)
         case .later(let time):
-            if configuration.logsRate { log.info("rate: \(rate.lastDecisionDescription)") }
+            if configuration.logsRate { log.info("rate: \(account.rate.lastDecisionDescription)") }
             schedule.hold(until: time, hasPicture: pipeline?.coder.hasPicture == true)
         }
     }
@@ -146,12 +146,12 @@ extension CaptureAgent {
         guard let pipeline else { return }
         if picture.encoded.isRandomAccess {
             wantsKeyFrame = false
-            log.debug("key frame \(statistics.idrPictures)")
+            log.debug("key frame \(account.statistics.idrPictures)")
         }
-        if configuration.logsRate { log.info("rate: \(rate.lastDecisionDescription)") }
+        if configuration.logsRate { log.info("rate: \(account.rate.lastDecisionDescription)") }
         recentWork.tookPicture(
-            encodingSoFar: statistics.encodeNanoseconds, damaged: picture.damage.isEmpty ? 0 : pipeline.damagedPixels,
-            of: pipeline.size)
+            encodingSoFar: account.statistics.encodeNanoseconds,
+            damaged: picture.damage.isEmpty ? 0 : pipeline.damagedPixels, of: pipeline.size)
         var notice = PictureNotice(
             sequenceNumber: sequenceNumber, damage: picture.damage,
             isPointerDrawn: showsPointer && sharing == .live,
@@ -170,7 +170,7 @@ extension CaptureAgent {
         if let pipeline { return pipeline }
         let log = log
         let new = try PicturePipeline(
-            screen, configuration: configuration, chroma: chroma, onWarning: { log.debug($0) })
+            screen, configuration: configuration, chroma: chroma, account: account, onWarning: { log.debug($0) })
         if sharpensUntil != nil { new.coder.minQP = Self.sharpQP }
         pipeline = new
         return new
@@ -181,9 +181,9 @@ extension CaptureAgent {
     private func sendStatisticsIfDue(_ now: MonotonicTime) {
         if now < statisticsDue || !link.host.takesMessages { return }
         statisticsDue = now + .seconds(1)
-        statistics.bytes = link.host.bytesSent
-        statistics.residentBytes = residentMemory.bytes
-        statistics.recent = recentWork.take(statistics, cpuTime: cpuTime(), now: now)
-        link.send(.statistics(statistics))
+        account.statistics.bytes = link.host.bytesSent
+        account.statistics.residentBytes = residentMemory.bytes
+        account.statistics.recent = recentWork.take(account.statistics, cpuTime: cpuTime(), now: now)
+        link.send(.statistics(account.statistics))
     }
 }

@@ -26,10 +26,9 @@ public final class CaptureAgent {
     var pipeline: PicturePipeline?
     var schedule: PictureSchedule
     var scheduledKeyFrames: ScheduledKeyFrames
-    var rate: RateController
+    let account: PictureAccount
     private var bitRate: BitRateChoice
     var chroma: ChromaFormat
-    var statistics = CaptureStatistics()
     var statisticsDue = MonotonicTime.zero
     var recentWork: RecentWork
     let residentMemory = ResidentMemory()
@@ -108,10 +107,11 @@ public final class CaptureAgent {
         chroma = configuration.chroma == .yuv420 ? .yuv420 : .yuv444
         let period = Interval.seconds(1) / Int64(max(1, configuration.framesPerSecond))
         bitRate = BitRateChoice(given: configuration.bitRate, first: configuration.firstBitRate)
-        rate = RateController(
+        var rate = RateController(
             bitRate: bitRate.beginning, period: period, minQP: PictureCoder.minQP,
             constantQP: configuration.qp)
         rate.maxStep = configuration.lowestFramesPerSecond.map { .seconds(1) / Int64(max(1, $0)) }
+        account = PictureAccount(rate)
         schedule = PictureSchedule(period: period, keepAlive: configuration.keepAlive)
         scheduledKeyFrames = ScheduledKeyFrames(configuration.keyFrames)
         log.info(screen.description)
@@ -268,12 +268,12 @@ public final class CaptureAgent {
 
     private func setPeriod(_ period: Interval) {
         schedule.change(to: period, at: .now())
-        rate.period = period
+        account.rate.period = period
         adoptBitRate()
     }
 
     private func adoptBitRate() {
-        rate.bitRate = bitRate.rate(of: pictureSize, period: rate.period)
+        account.rate.bitRate = bitRate.rate(of: pictureSize, period: account.rate.period)
         schedule.release()
     }
 

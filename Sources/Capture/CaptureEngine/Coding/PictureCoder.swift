@@ -14,6 +14,7 @@ final class PictureCoder {
     private(set) var hasPicture = false
     /// Whether everything has to be good before anything becomes fine, until something changes.
     private var isGoodFirst = false
+    private let account: PictureAccount
     private let canvas: PictureCanvas
     private let start = MonotonicTime.now()
     /// The most bytes of a picture: most have a single unit.
@@ -23,10 +24,11 @@ final class PictureCoder {
     static let minQP = 14
 
     init(
-        _ canvas: PictureCanvas, _ configuration: CaptureConfiguration, maxBytes: Int = LinkLimits().unit - 1024,
-        onWarning: @escaping @Sendable (String) -> Void
+        _ canvas: PictureCanvas, _ configuration: CaptureConfiguration, account: PictureAccount,
+        maxBytes: Int = LinkLimits().unit - 1024, onWarning: @escaping @Sendable (String) -> Void
     ) throws(CaptureError) {
         self.canvas = canvas
+        self.account = account
         self.maxBytes = maxBytes
         do {
             encoder = try configuration.codec.makeEncoder(
@@ -76,26 +78,25 @@ final class PictureCoder {
     var refinementDue: MonotonicTime? { quality.refinementDue(to: minQP) }
 
     /// Refines a part of the picture, as much as the rate limit has room for.
-    func refine(at now: MonotonicTime, rate: inout RateController, statistics: inout CaptureStatistics)
-        throws(CaptureError) -> Outcome
-    {
-        let (macroblocks, until) = rate.refinementAllowance(now: now)
+    func refine(at now: MonotonicTime) throws(CaptureError) -> Outcome {
+        let (macroblocks, until) = account.rate.refinementAllowance(now: now)
         if macroblocks == 0 { return .later(until) }
-        let target = refinementQP(rate)
+        let target = refinementQP()
         var count = quality.selectForRefinement(atMost: macroblocks, to: target, now: now)
         if count == 0 { return .nothing }
         // Bands can't be placed anywhere, so what is too much for one picture is left for the next.
         while encoder.hasBands, count > 1, !encoder.usesBands(codingMask(prefersBands: true, target)) {
             count = quality.dropHalf()
         }
-        let decision = rate.given(.refinement, macroblocks: count, qp: target)
-        return .picture(try encode(decision, now, &rate, &statistics))
+        let decision = account.rate.given(.refinement, macroblocks: count, qp: target)
+        return .picture(try encode(decision, at: now))
     }
 
     /// The quantizer to refine to. If it takes long until everything is fine, everything becomes good first.
-    private func refinementQP(_ rate: RateController) -> Int {
+    private func refinementQP() -> Int {
         let coarse = quality.count(above: Self.goodQP)
-        isGoodFirst = coarse > 0 && (isGoodFirst || rate.refinementTime(macroblocks: coarse) > Self.longRefinement)
+        let takesLong = account.rate.refinementTime(macroblocks: coarse) > Self.longRefinement
+        isGoodFirst = coarse > 0 && (isGoodFirst || takesLong)
         return isGoodFirst ? Self.goodQP : minQP
     }
 
@@ -110,11 +111,11 @@ final class PictureCoder {
 
     /// Marks moving macroblocks that are too coarse to read as `coded`, up to what the link has room for. Refinement
     /// waits until a macroblock is at rest, so text that keeps scrolling would stay as coarse as its key frame.
-    func sharpen(_ motion: inout GlobalMotion, at now: MonotonicTime, _ rate: RateController) {
+    func sharpen(_ motion: inout GlobalMotion, at now: MonotonicTime) {
         guard encoder.canEncode(motion) else { return }
         let coarse = quality.coarselyMoved(
             states: motion.states, x: motion.x, y: motion.y, second: motion.second, than: RateController.readable,
-            atMost: rate.refinementAllowance(now: now).macroblocks / 2)
+            atMost: account.rate.refinementAllowance(now: now).macroblocks / 2)
         for index in coarse { motion.states[index] = GlobalMotion.State.coded.rawValue }
         motion.codedCount += coarse.count
         motion.movedCount -= coarse.count
@@ -122,13 +123,12 @@ final class PictureCoder {
 
     /// Decides how finely to code the selected macroblocks; `motion` tells which of them are unchanged or have moved.
     func decide(
-        _ kind: PictureKind, _ motion: GlobalMotion?, isApart: Bool = false, at now: MonotonicTime,
-        _ rate: inout RateController
+        _ kind: PictureKind, _ motion: GlobalMotion?, isApart: Bool = false, at now: MonotonicTime
     ) -> RateController.Decision {
         let difference = motion.flatMap { canvas.difference(of: $0) }
         if let motion {
             if encoder.canEncode(motion) {
-                return rate.decide(
+                return account.rate.decide(
                     kind, macroblocks: motion.codedCount, difference: difference, isMoved: true, now: now)
             }
             quality.deselectUnchanged(motion.states)
@@ -140,7 +140,7 @@ final class PictureCoder {
         if !rest.isEmpty, encoder.usesBands(codingMask(prefersBands: true, minQP)) {
             for qp in rest.indices where prefersBands(rest[qp]) { rest[qp] = 0 }
         }
-        return rate.decide(
+        return account.rate.decide(
             kind, macroblocks: count, difference: difference, rest: rest, isApart: isApart, now: now)
     }
 
@@ -168,33 +168,32 @@ final class PictureCoder {
     /// demands that only the selected macroblocks are coded.
     func encode(
         _ decision: RateController.Decision, damage: PixelRectangle = .nothing, motion: GlobalMotion? = nil,
-        isApart: Bool = false, _ captureTime: MonotonicTime, _ rate: inout RateController,
-        _ statistics: inout CaptureStatistics
+        isApart: Bool = false, at captureTime: MonotonicTime
     ) throws(CaptureError) -> Picture {
         let begin = MonotonicTime.now()
         if let motion, encoder.canEncode(motion) {
-            return try move(motion, decision, damage: damage, captureTime, begin, &rate, &statistics)
+            return try move(motion, decision, damage: damage, at: captureTime, since: begin)
         }
         let isRefinement = decision.kind == .refinement
         let time = MediaTime(ticks: ClockRate.video.ticks(in: captureTime - start))
         let (mask, codesRest) = codingMask(of: decision, isApart: isApart)
         var decision = decision
         do throws(VideoEncodingError) {
-            var encoded = try encodeCanvas(mask, decision, time)
-            while let coarser = retryQP(for: encoded, decision, &rate) {
+            var encoded = try encodeCanvas(mask, decision, at: time)
+            while let coarser = retryQP(for: encoded, decision) {
                 // The encoder has gone on from what viewers have, so only a key frame will do.
                 quality.selectAll()
-                decision = rate.given(.keyFrame, macroblocks: quality.selectedCount, qp: coarser)
-                encoded = try encodeCanvas(codingMask(prefersBands: false, coarser), decision, time)
+                decision = account.rate.given(.keyFrame, macroblocks: quality.selectedCount, qp: coarser)
+                encoded = try encodeCanvas(codingMask(prefersBands: false, coarser), decision, at: time)
             }
             let (qp, now) = (decision.qp, MonotonicTime.now())
-            rate.coded(decision, qp: qp, byteCount: encoded.byteCount, now: now)
+            account.rate.coded(decision, qp: qp, byteCount: encoded.byteCount, now: now)
             if encoded.isRandomAccess { quality.selectAll() }
             hasPicture = true
             if !isRefinement { isGoodFirst = false }
             quality.coded(qp: qp, isChange: !isRefinement, now: now)
             if codesRest { quality.codedRest(qp: qp) }
-            statistics.add(encoded, now - begin)
+            account.count(encoded, now - begin)
             return Picture(encoded: encoded, captureTime: captureTime, damage: damage, qp: qp)
         } catch {
             throw .encoder(error)
@@ -202,7 +201,7 @@ final class PictureCoder {
     }
 
     private func encodeCanvas(
-        _ mask: CodingMask, _ decision: RateController.Decision, _ time: MediaTime
+        _ mask: CodingMask, _ decision: RateController.Decision, at time: MediaTime
     ) throws(VideoEncodingError) -> EncodedPicture {
         try encoder.encode(
             canvas.planes, mask, qp: decision.qp, isRandomAccess: decision.kind == .keyFrame,
@@ -230,9 +229,9 @@ final class PictureCoder {
     }
 
     /// The quantizer at which to encode a picture again, as a key frame; nil if it is good as it is. If it returns a
-    /// value, `rate` has learned the size of the rejected picture, unless that was too large for the host.
+    /// value, the rate control has learned the size of the rejected picture, unless that was too large for the host.
     private func retryQP(
-        for encoded: EncodedPicture, _ decision: RateController.Decision, _ rate: inout RateController
+        for encoded: EncodedPicture, _ decision: RateController.Decision
     ) -> Int? {
         // A host takes no longer unit. A QP that is higher by six doubles the step size.
         if encoded.byteCount > maxBytes, decision.qp < QP.maximum {
@@ -240,24 +239,23 @@ final class PictureCoder {
         }
         // A key frame codes all of the picture, which must not be more than what changed.
         guard decision.macroblocks * 2 >= quality.grid.count else { return nil }
-        return rate.retryQP(for: decision, byteCount: encoded.byteCount)
+        return account.rate.retryQP(for: decision, byteCount: encoded.byteCount)
     }
 
     /// Encodes the picture as the previous one, moved.
     private func move(
         _ motion: GlobalMotion, _ decision: RateController.Decision, damage: PixelRectangle,
-        _ captureTime: MonotonicTime,
-        _ begin: MonotonicTime, _ rate: inout RateController, _ statistics: inout CaptureStatistics
+        at captureTime: MonotonicTime, since begin: MonotonicTime
     ) throws(CaptureError) -> Picture {
         var motion = motion
         let qp = decision.qp
         do throws(VideoEncodingError) {
             let encoded = try encoder.encode(canvas.planes, &motion, qp: qp)
             let now = MonotonicTime.now()
-            rate.coded(decision, qp: qp, byteCount: encoded.byteCount, now: now)
+            account.rate.coded(decision, qp: qp, byteCount: encoded.byteCount, now: now)
             quality.moved(
                 states: motion.states, x: motion.x, y: motion.y, second: motion.second, qp: qp, now: now)
-            statistics.add(encoded, now - begin)
+            account.count(encoded, now - begin)
             return Picture(encoded: encoded, captureTime: captureTime, damage: damage, qp: qp)
         } catch {
             throw .encoder(error)
@@ -268,17 +266,5 @@ final class PictureCoder {
         CodingMask(
             isSelected: quality.selection, count: quality.selectedCount,
             protectsRest: quality.hasUnselected(above: qp), prefersBands: prefersBands)
-    }
-}
-
-extension CaptureStatistics {
-    fileprivate mutating func add(_ picture: EncodedPicture, _ time: Interval) {
-        add(time, to: \.encodeNanoseconds)
-        pictures &+= 1
-        if picture.isRandomAccess { idrPictures &+= 1 }
-    }
-
-    mutating func add(_ time: Interval, to field: WritableKeyPath<CaptureStatistics, UInt64>) {
-        self[keyPath: field] &+= UInt64(max(0, time.nanoseconds))
     }
 }

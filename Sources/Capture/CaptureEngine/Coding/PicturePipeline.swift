@@ -9,6 +9,7 @@ import VideoEncoding
 /// If the size or the format changes, a new pipeline is needed.
 final class PicturePipeline {
     let coder: PictureCoder
+    private let account: PictureAccount
     private let screen: any ScreenSource
     private let canvas: PictureCanvas
     private let hasBars: Bool
@@ -37,16 +38,17 @@ final class PicturePipeline {
     }
 
     init(
-        _ screen: any ScreenSource, configuration: CaptureConfiguration, chroma: ChromaFormat,
+        _ screen: any ScreenSource, configuration: CaptureConfiguration, chroma: ChromaFormat, account: PictureAccount,
         onWarning: @escaping @Sendable (String) -> Void
     ) throws(CaptureError) {
         self.screen = screen
+        self.account = account
         let size = configuration.scale?.size(of: screen.size) ?? screen.size
         let content = Self.content(of: screen, configuration)
         hasBars = content.size != size
         canvas = PictureCanvas(size, chroma: chroma)
         reader = ScreenReader(screen, into: canvas, at: content)
-        coder = try PictureCoder(canvas, configuration, onWarning: onWarning)
+        coder = try PictureCoder(canvas, configuration, account: account, onWarning: onWarning)
         let grid = coder.quality.grid
         search = MotionSearch(columns: grid.columns, rows: grid.rows, reach: coder.encoder.maxVector)
         memory = PictureMemory(columns: grid.columns, rows: grid.rows, places: coder.encoder.keptPictures)
@@ -69,8 +71,7 @@ final class PicturePipeline {
     /// Reads and encodes the changes. `isForced` demands a picture even if nothing has changed. `captureTime` is the
     /// time now, at which the picture fell due; the schedule counts from it.
     func takePicture(
-        at captureTime: MonotonicTime, isForced: Bool, isKeyFrame: Bool, rate: inout RateController,
-        statistics: inout CaptureStatistics
+        at captureTime: MonotonicTime, isForced: Bool, isKeyFrame: Bool
     ) throws(CaptureError) -> PictureCoder.Outcome {
         let area =
             switch content {
@@ -81,20 +82,19 @@ final class PicturePipeline {
         if owed.isEmpty && !isForced { return .nothing }
         if isKeyFrame { coder.quality.selectAll() } else { coder.quality.select(owed.rectangles) }
         if !isKeyFrame, content == .sent, coder.separateFromVideo(owed.rectangles, at: captureTime) {
-            return try takeBesideVideo(at: captureTime, &rate, &statistics)
+            return try takeBesideVideo(at: captureTime)
         }
         let kind = isKeyFrame ? PictureKind.keyFrame : .change
         if coder.quality.selectedCount > 0 {
-            let start = rate.start(kind, now: captureTime)
+            let start = account.rate.start(kind, now: captureTime)
             if start > captureTime { return .later(start) }
         }
-        return try takeOwed(kind, isForced: isForced, at: captureTime, &rate, &statistics)
+        return try takeOwed(kind, isForced: isForced, at: captureTime)
     }
 
     /// Reads the owed area, compares it with the previous picture, and encodes it unless nothing has changed.
     private func takeOwed(
-        _ kind: PictureKind, isForced: Bool, at captureTime: MonotonicTime, _ rate: inout RateController,
-        _ statistics: inout CaptureStatistics
+        _ kind: PictureKind, isForced: Bool, at captureTime: MonotonicTime
     ) throws(CaptureError) -> PictureCoder.Outcome {
         if content == .slate, hasBars { canvas.drawBlack() }
         let isSmall = coder.quality.selectedCount < MotionSearch.minMacroblocks
@@ -105,20 +105,21 @@ final class PicturePipeline {
         if !compares { canvas.keepSamples(of: kept.rectangles) }
         // If the screen refuses its pixels half-way, the next picture starts from there.
         if content == .sent { content = .ahead }
-        guard try readOwed(isKeyFrame: kind == .keyFrame, since: captureTime, &statistics) else { return .nothing }
+        guard try readOwed(isKeyFrame: kind == .keyFrame, since: captureTime) else { return .nothing }
         if !kept.isEmpty, owed == kept, canvas.isUnchanged(in: kept.rectangles, sincePrevious: compares) {
-            (content, owed) = (.sent, DamagedArea())
-            rate.cancel()
+            content = .sent
+            owed = DamagedArea()
+            account.rate.cancel()
             return .unchanged
         }
-        let motion = compares ? try findMotion(rate, at: captureTime, &statistics) : nil
-        let decision = coder.decide(kind, motion, at: captureTime, &rate)
+        let motion = compares ? try findMotion(at: captureTime) : nil
+        let decision = coder.decide(kind, motion, at: captureTime)
         lastQP = decision.qp
         content = .sent
         damagedPixels = owed.rectangles.reduce(0) { $0 + $1.width * $1.height }
         let damage = owed.bounds
         owed = DamagedArea()
-        let picture = try coder.encode(decision, damage: damage, motion: motion, captureTime, &rate, &statistics)
+        let picture = try coder.encode(decision, damage: damage, motion: motion, at: captureTime)
         forgetMemory(after: picture)
         return .picture(picture)
     }
@@ -130,31 +131,27 @@ final class PicturePipeline {
 
     /// Takes a picture of the changes beside a video. The video is still owed, and its picture follows at once, because
     /// the canvas no longer holds the picture that viewers have.
-    private func takeBesideVideo(
-        at captureTime: MonotonicTime, _ rate: inout RateController, _ statistics: inout CaptureStatistics
-    ) throws(CaptureError) -> PictureCoder.Outcome {
-        let start = rate.start(.change, now: captureTime)
+    private func takeBesideVideo(at captureTime: MonotonicTime) throws(CaptureError) -> PictureCoder.Outcome {
+        let start = account.rate.start(.change, now: captureTime)
         if start > captureTime { return .later(start) }
         let beside = DamagedArea(owed.rectangles.filter { coder.quality.count(in: $0).selected > 0 }, in: canvas.size)
         canvas.changed(beside.rectangles)
         content = .ahead
-        guard try read(beside, since: captureTime, &statistics) else { return .nothing }
+        guard try read(beside, since: captureTime) else { return .nothing }
         damagedPixels = beside.rectangles.reduce(0) { $0 + $1.width * $1.height }
         owed = DamagedArea(owed.rectangles.filter { coder.quality.count(in: $0).unselected > 0 }, in: canvas.size)
-        let decision = coder.decide(.change, nil, isApart: true, at: captureTime, &rate)
-        let picture = try coder.encode(decision, damage: beside.bounds, isApart: true, captureTime, &rate, &statistics)
+        let decision = coder.decide(.change, nil, isApart: true, at: captureTime)
+        let picture = try coder.encode(decision, damage: beside.bounds, isApart: true, at: captureTime)
         forgetMemory(after: picture)
         return .picture(picture)
     }
 
     /// Reads the owed area into the canvas, and areas that are painted meanwhile: without them, the picture would be
     /// torn. Returns false if the screen refused to hand out pixels.
-    private func readOwed(
-        isKeyFrame: Bool, since begin: MonotonicTime, _ statistics: inout CaptureStatistics
-    ) throws(CaptureError) -> Bool {
+    private func readOwed(isKeyFrame: Bool, since begin: MonotonicTime) throws(CaptureError) -> Bool {
         var begin = begin
         for look in 1... {
-            guard try read(owed, since: begin, &statistics) else { return false }
+            guard try read(owed, since: begin) else { return false }
             if !screen.hasPendingDamage || look == Self.maxLooks { break }
             begin = .now()
             let more = reader.affected(by: try screen.fetchDamage())
@@ -172,62 +169,54 @@ final class PicturePipeline {
     private static let maxLooks = 3
 
     /// Reads `area` into the canvas; returns false if the screen refused to hand out pixels.
-    private func read(
-        _ area: DamagedArea, since begin: MonotonicTime, _ statistics: inout CaptureStatistics
-    ) throws(CaptureError) -> Bool {
+    private func read(_ area: DamagedArea, since begin: MonotonicTime) throws(CaptureError) -> Bool {
         var converting = Interval.zero
         if try !reader.read(area, converting: &converting) { return false }
-        statistics.add(converting, to: \.convertNanoseconds)
-        statistics.add(MonotonicTime.now() - begin - converting, to: \.grabNanoseconds)
+        account.count(converting, in: \.convertNanoseconds)
+        account.count(MonotonicTime.now() - begin - converting, in: \.grabNanoseconds)
         return true
     }
 
     /// Compares the area that was read with the previous picture, or with an earlier one if the screen has returned to
     /// it; nil if there is none.
-    private func findMotion(
-        _ rate: RateController, at now: MonotonicTime, _ statistics: inout CaptureStatistics
-    ) throws(CaptureError) -> GlobalMotion? {
+    private func findMotion(at now: MonotonicTime) throws(CaptureError) -> GlobalMotion? {
         guard let previous = canvas.previous else { return nil }
         let begin = MonotonicTime.now()
-        defer { statistics.add(MonotonicTime.now() - begin, to: \.encodeNanoseconds) }
+        defer { account.count(MonotonicTime.now() - begin, in: \.encodeNanoseconds) }
         var motion = search.find(
             in: canvas.planes, from: previous, area: owed.bounds, selection: coder.quality.selection
-        ) { [lastQP] left, changed in
-            rate.expectedBytes(macroblocks: left, qp: lastQP, isMoved: true)
-                < rate.expectedBytes(macroblocks: changed, qp: lastQP, isMoved: false)
+        ) { [lastQP, account] left, changed in
+            account.rate.expectedBytes(macroblocks: left, qp: lastQP, isMoved: true)
+                < account.rate.expectedBytes(macroblocks: changed, qp: lastQP, isMoved: false)
         }
         if let change = memory.referenceSwitch(to: canvas.planes, from: previous, motion, coder.quality.qps, at: now),
             let recalled = try coder.switchReference(change, at: now)
         {
             return recalled
         }
-        coder.sharpen(&motion, at: now, rate)
+        coder.sharpen(&motion, at: now)
         return motion
     }
 
     /// Encodes a picture in which nothing changes, for players that need one, and so that the stream isn't silent for
     /// too long.
-    func takeStill(at now: MonotonicTime, rate: inout RateController, statistics: inout CaptureStatistics)
-        throws(CaptureError) -> PictureCoder.Picture
-    {
+    func takeStill(at now: MonotonicTime) throws(CaptureError) -> PictureCoder.Picture {
         coder.quality.select([])
-        let decision = rate.given(.change, macroblocks: 0, qp: PictureCoder.minQP)
-        return try coder.encode(decision, now, &rate, &statistics)
+        let decision = account.rate.given(.change, macroblocks: 0, qp: PictureCoder.minQP)
+        return try coder.encode(decision, at: now)
     }
 
     /// Shows `words` instead of the screen, in a key frame, so that viewers who join later don't see the earlier
     /// screen.
-    func takeSlate(
-        _ words: String, at now: MonotonicTime, rate: inout RateController, statistics: inout CaptureStatistics
-    ) throws(CaptureError) -> PictureCoder.Picture {
+    func takeSlate(_ words: String, at now: MonotonicTime) throws(CaptureError) -> PictureCoder.Picture {
         content = .slate
         owed = DamagedArea()
         let size = size
         canvas.drawGrey { luma, stride in Slate.draw(words, luma: luma, stride: stride, size: size) }
         coder.quality.selectAll()
-        let decision = rate.given(
+        let decision = account.rate.given(
             .keyFrame, macroblocks: coder.quality.selectedCount, qp: Self.slateQP)
-        let picture = try coder.encode(decision, damage: size.whole, now, &rate, &statistics)
+        let picture = try coder.encode(decision, damage: size.whole, at: now)
         forgetMemory(after: picture)
         return picture
     }

@@ -10,14 +10,7 @@ extension HiddenWindows {
         if isReshaped { return }
         switch Int32(event.pointee.response_type & 0x7F) {
         case XCB_CREATE_NOTIFY:
-            let created = event.cast(to: xcb_create_notify_event_t.self)
-            if created.parent != connection.root { return look(at: programs.frame(of: created.parent)) }
-            enter(
-                created.window,
-                Frame(
-                    area: Self.area(created.x, created.y, created.width, created.height, created.border_width),
-                    border: Int(created.border_width), isMapped: false, isSizeKnown: true, needsLook: true))
-            programs.add(created.window)
+            create(event.cast(to: xcb_create_notify_event_t.self))
         case XCB_MAP_NOTIFY:
             let mapped = event.cast(to: xcb_map_notify_event_t.self)
             if mapped.event != connection.root { return look(at: programs.frame(of: mapped.event)) }
@@ -31,26 +24,7 @@ extension HiddenWindows {
             programs.end(destroyed.window)
             needsLook = true
         case XCB_REPARENT_NOTIFY:
-            let reparented = event.cast(to: xcb_reparent_notify_event_t.self)
-            look(at: programs.frame(of: reparented.event))
-            guard reparented.event == connection.root else { return }
-            if reparented.parent == connection.root {
-                // If it is mapped, an event follows. Its size is queried then.
-                leave(reparented.window, event.pointee.full_sequence)
-                enter(
-                    reparented.window,
-                    Frame(
-                        area: PixelRectangle(x: Int(reparented.x), y: Int(reparented.y), width: 0, height: 0),
-                        isMapped: false))
-                if programs.frame(of: reparented.window) == nil { programs.add(reparented.window) }
-                programs.move(reparented.window, into: reparented.window)
-                look(at: reparented.window)
-            } else {
-                leave(reparented.window, event.pointee.full_sequence)
-                let frame = programs.frame(of: reparented.parent)
-                programs.move(reparented.window, into: frame)
-                look(at: frame)
-            }
+            reparent(event.cast(to: xcb_reparent_notify_event_t.self), event.pointee.full_sequence)
         case XCB_CONFIGURE_NOTIFY:
             let configured = event.cast(to: xcb_configure_notify_event_t.self)
             if configured.event == connection.root { configure(configured, event.pointee.full_sequence) }
@@ -67,6 +41,34 @@ extension HiddenWindows {
                 look(at: programs.frame(of: changed.window))
             }
         default: break
+        }
+    }
+
+    private func create(_ event: xcb_create_notify_event_t) {
+        if event.parent != connection.root { return look(at: programs.frame(of: event.parent)) }
+        enter(
+            event.window,
+            Frame(
+                area: Self.area(event.x, event.y, event.width, event.height, event.border_width),
+                border: Int(event.border_width), isMapped: false, isSizeKnown: true, needsLook: true))
+        programs.add(event.window)
+    }
+
+    private func reparent(_ event: xcb_reparent_notify_event_t, _ sequence: UInt32) {
+        look(at: programs.frame(of: event.event))
+        guard event.event == connection.root else { return }
+        leave(event.window, sequence)
+        if event.parent == connection.root {
+            // If it is mapped, an event follows. Its size is queried then.
+            let area = PixelRectangle(x: Int(event.x), y: Int(event.y), width: 0, height: 0)
+            enter(event.window, Frame(area: area, isMapped: false))
+            if programs.frame(of: event.window) == nil { programs.add(event.window) }
+            programs.move(event.window, into: event.window)
+            look(at: event.window)
+        } else {
+            let frame = programs.frame(of: event.parent)
+            programs.move(event.window, into: frame)
+            look(at: frame)
         }
     }
 

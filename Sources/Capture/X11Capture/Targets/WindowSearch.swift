@@ -182,65 +182,89 @@ struct WindowSearch {
     private func describe(
         _ windows: [(window: xcb_window_t, frame: xcb_window_t)]
     ) throws(X11CaptureError) -> [FoundWindow] {
-        let cookies = windows.map { window, _ in
-            (
-                attributes: xcb_get_window_attributes(connection.handle, window),
-                geometry: xcb_get_geometry(connection.handle, window),
-                place: xcb_translate_coordinates(connection.handle, window, connection.root, 0, 0),
-                state: properties.sendRequest(window, properties.state, length: 1),
-                modernTitle: properties.sendRequest(window, properties.modernTitle),
-                title: properties.sendRequest(window, properties.title),
-                className: properties.sendRequest(window, properties.className),
-                transientFor: properties.sendRequest(window, properties.transientFor, length: 1),
-                leader: properties.sendRequest(window, properties.leader, length: 1),
-                process: properties.sendRequest(window, properties.process, length: 1),
-                machine: properties.sendRequest(window, properties.machine),
-                kind: properties.sendRequest(window, properties.kind, length: 1)
-            )
-        }
-        var result: [FoundWindow] = []
-        for (window, cookie) in zip(windows, cookies) {
-            let attributes = xcb_get_window_attributes_reply(connection.handle, cookie.attributes, nil)
-            defer { free(attributes) }
-            let geometry = xcb_get_geometry_reply(connection.handle, cookie.geometry, nil)
-            defer { free(geometry) }
-            let place = xcb_translate_coordinates_reply(connection.handle, cookie.place, nil)
-            defer { free(place) }
-            let state = connection.number(cookie.state)
-            let modernTitle = properties.text(cookie.modernTitle, restOf: properties.modernTitle, window.window)
-            let title = properties.text(cookie.title, restOf: properties.title, window.window)
-            let className = properties.text(cookie.className, restOf: properties.className, window.window)
-            let transientFor = connection.number(cookie.transientFor)
-            let leader = connection.number(cookie.leader)
-            let process = connection.number(cookie.process)
-            let machine = properties.text(cookie.machine)
-            let kind = properties.kind(cookie.kind)
-            guard let attributes, let geometry, let place else { continue }
-            var found = FoundWindow(identifier: window.window, frame: window.frame)
-            found.title = modernTitle ?? title ?? ""
-            // The property has two strings: the instance's name and the class (ICCCM 4.1.2.5).
-            let names = (className ?? "").split(separator: "\0", omittingEmptySubsequences: false)
-            found.className = String(names.count > 1 ? names[1] : names.first ?? "")
-            found.area = PixelRectangle(
-                x: Int(place.pointee.dst_x), y: Int(place.pointee.dst_y), width: Int(geometry.pointee.width),
-                height: Int(geometry.pointee.height))
-            found.depth = geometry.pointee.depth
-            found.visual = attributes.pointee.visual
-            found.border = Int(geometry.pointee.border_width)
-            found.isViewable = attributes.pointee.map_state == UInt8(XCB_MAP_STATE_VIEWABLE.rawValue)
-            // 0 is Withdrawn: neither the window nor an icon of it is shown.
-            found.hasState = (state ?? 0) != 0
-            found.isInputOnly = attributes.pointee._class == UInt16(XCB_WINDOW_CLASS_INPUT_ONLY.rawValue)
-            found.isOverrideRedirect = attributes.pointee.override_redirect != 0
-            found.transientFor = transientFor ?? 0
-            found.program.connection = connection.clientPart(of: window.window)
-            found.program.leader = leader == connection.root ? 0 : leader ?? 0
-            found.program.process = process ?? 0
-            found.program.machine = machine ?? ""
-            found.kind = kind
-            result.append(found)
+        let questions = windows.map { Questions($0.window, connection, properties) }
+        let result = zip(windows, questions).compactMap { place, questions in
+            questions.answer(place.window, in: place.frame, connection, properties)
         }
         try connection.check()
         return result
+    }
+}
+
+/// The requests for what is to be known about a window.
+private struct Questions {
+    private let attributes: xcb_get_window_attributes_cookie_t
+    private let geometry: xcb_get_geometry_cookie_t
+    private let place: xcb_translate_coordinates_cookie_t
+    private let state: xcb_get_property_cookie_t
+    private let modernTitle: xcb_get_property_cookie_t
+    private let title: xcb_get_property_cookie_t
+    private let className: xcb_get_property_cookie_t
+    private let transientFor: xcb_get_property_cookie_t
+    private let leader: xcb_get_property_cookie_t
+    private let process: xcb_get_property_cookie_t
+    private let machine: xcb_get_property_cookie_t
+    private let kind: xcb_get_property_cookie_t
+
+    /// Sends the requests about `window`.
+    init(_ window: xcb_window_t, _ connection: X11Connection, _ properties: WindowPropertyReader) {
+        attributes = xcb_get_window_attributes(connection.handle, window)
+        geometry = xcb_get_geometry(connection.handle, window)
+        place = xcb_translate_coordinates(connection.handle, window, connection.root, 0, 0)
+        state = properties.sendRequest(window, properties.state, length: 1)
+        modernTitle = properties.sendRequest(window, properties.modernTitle)
+        title = properties.sendRequest(window, properties.title)
+        className = properties.sendRequest(window, properties.className)
+        transientFor = properties.sendRequest(window, properties.transientFor, length: 1)
+        leader = properties.sendRequest(window, properties.leader, length: 1)
+        process = properties.sendRequest(window, properties.process, length: 1)
+        machine = properties.sendRequest(window, properties.machine)
+        kind = properties.sendRequest(window, properties.kind, length: 1)
+    }
+
+    /// Receives all replies about `window`, which lies in `frame`; nil if it no longer exists.
+    func answer(
+        _ window: xcb_window_t, in frame: xcb_window_t, _ connection: X11Connection, _ properties: WindowPropertyReader
+    ) -> FoundWindow? {
+        var found = FoundWindow(identifier: window, frame: frame)
+        let exists = receiveGeometry(into: &found, connection)
+        // 0 is Withdrawn: neither the window nor an icon of it is shown.
+        found.hasState = (connection.number(state) ?? 0) != 0
+        let modernTitle = properties.text(modernTitle, restOf: properties.modernTitle, window)
+        let title = properties.text(title, restOf: properties.title, window)
+        found.title = modernTitle ?? title ?? ""
+        let className = properties.text(className, restOf: properties.className, window)
+        // The property has two strings: the instance's name and the class (ICCCM 4.1.2.5).
+        let names = (className ?? "").split(separator: "\0", omittingEmptySubsequences: false)
+        found.className = String(names.count > 1 ? names[1] : names.first ?? "")
+        found.transientFor = connection.number(transientFor) ?? 0
+        found.program.connection = connection.clientPart(of: window)
+        let leader = connection.number(leader)
+        found.program.leader = leader == connection.root ? 0 : leader ?? 0
+        found.program.process = connection.number(process) ?? 0
+        found.program.machine = properties.text(machine) ?? ""
+        found.kind = properties.kind(kind)
+        return exists ? found : nil
+    }
+
+    /// Returns false if the window no longer exists.
+    private func receiveGeometry(into found: inout FoundWindow, _ connection: X11Connection) -> Bool {
+        let attributes = xcb_get_window_attributes_reply(connection.handle, attributes, nil)
+        defer { free(attributes) }
+        let geometry = xcb_get_geometry_reply(connection.handle, geometry, nil)
+        defer { free(geometry) }
+        let place = xcb_translate_coordinates_reply(connection.handle, place, nil)
+        defer { free(place) }
+        guard let attributes, let geometry, let place else { return false }
+        found.area = PixelRectangle(
+            x: Int(place.pointee.dst_x), y: Int(place.pointee.dst_y), width: Int(geometry.pointee.width),
+            height: Int(geometry.pointee.height))
+        found.depth = geometry.pointee.depth
+        found.visual = attributes.pointee.visual
+        found.border = Int(geometry.pointee.border_width)
+        found.isViewable = attributes.pointee.map_state == UInt8(XCB_MAP_STATE_VIEWABLE.rawValue)
+        found.isInputOnly = attributes.pointee._class == UInt16(XCB_WINDOW_CLASS_INPUT_ONLY.rawValue)
+        found.isOverrideRedirect = attributes.pointee.override_redirect != 0
+        return true
     }
 }

@@ -17,6 +17,7 @@ final class LinkLoop {
     /// How many bytes to read at once; a key frame of a common size takes a few reads.
     private static let readSize = 256 << 10
 
+    private let owner = ThreadOwner()
     private let listener: LinkListener?
     private let ingest: TrackIngest
     private let sound: TrackHub
@@ -61,6 +62,7 @@ final class LinkLoop {
     }
 
     func run() {
+        owner.check()
         while !isStopped {
             let ready = wait()
             let now = MonotonicTime.now()
@@ -87,6 +89,7 @@ final class LinkLoop {
     }
 
     private func perform(_ command: LinkServer.Command) {
+        owner.check()
         switch command {
         case .stop:
             isStopped = true
@@ -114,6 +117,7 @@ final class LinkLoop {
     /// Ends a capture that hangs, so that it can't keep out the one that was started in its place. Returns false if
     /// none hangs.
     private func endSilentPeer(now: MonotonicTime) -> Bool {
+        owner.check()
         guard let silent = peers.first(where: { $0.isSilent(now: now) }) else {
             // The new capture tries again every two seconds, so this is logged once for as long as the same one holds
             // the track.
@@ -128,6 +132,7 @@ final class LinkLoop {
     /// Logs that another capture of sound was turned away: once, though it tries again every two seconds. The first one
     /// may be silent for hours, and is ended in its favour only if it doesn't answer.
     private func refusedSound(now: MonotonicTime) {
+        owner.check()
         for peer in peers where peer.sound.isAttached { peer.makeRoomForSound(now: now) }
         if !hasToldOfSoundRefusal {
             log.warning("link: refused a second audio capture: one is already connected")

@@ -67,15 +67,7 @@ public final class ScreenRelayHost: Sendable {
         }
         self.log = log
         room = configuration.room
-        var mediaConfiguration = MediaServerConfiguration(
-            bind: configuration.mediaAddress, advertised: configuration.advertised)
-        mediaConfiguration.stunServers = configuration.iceServers.compactMap(\.stunAddress)
-        mediaConfiguration.reservedTCPPorts = Set(configuration.listen.map(\.port))
-        mediaConfiguration.processorLimit = ProcessorQuota.ofThisProcess
-        mediaConfiguration.threadCount = configuration.mediaThreads
-        let memory = MemoryAdmission(log: log)
-        let memoryRefusal: @Sendable () -> String? = { memory.refusal() }
-        mediaConfiguration.sessionRefusal = configuration.sessionRefusal ?? memoryRefusal
+        let mediaConfiguration = Self.mediaConfiguration(configuration, log)
         media = try Self.mediaServer(mediaConfiguration, mayUseOtherPort: configuration.mayUseOtherMediaPort, log)
         mediaPort = media.port
         let publishing = RoomPublishing(media: media, log: log)
@@ -88,8 +80,7 @@ public final class ScreenRelayHost: Sendable {
         }
         // A page keeps a connection while it watches: allow twice as many as the media server allows sessions.
         signallingConfiguration.limits.connections = mediaConfiguration.sessionLimit * 2
-        let clock = media
-        signallingConfiguration.clock = { clock.captureClock }
+        signallingConfiguration.clock = { [media] in media.captureClock }
         signallingConfiguration.log = { log.info($0) }
         signallingConfiguration.warn = { log.warning($0) }
         signallingConfiguration.onEvent = onVisit
@@ -109,18 +100,38 @@ public final class ScreenRelayHost: Sendable {
             throw error
         }
         hosted = HostTracks(first: firstTrack)
-        signalling.addTrack(firstTrack.name, media: firstTrack.media, room: configuration.room)
-        firstTrack.beginRecording()
+        addresses = try Self.start(signalling, with: firstTrack, in: configuration.room, media)
+        publishing.connect(self)
+        metricsText.use { [weak self] in self?.metrics.prometheusText ?? "" }
+    }
+
+    private static func mediaConfiguration(
+        _ configuration: HostConfiguration, _ log: EventLog
+    ) -> MediaServerConfiguration {
+        var media = MediaServerConfiguration(bind: configuration.mediaAddress, advertised: configuration.advertised)
+        media.stunServers = configuration.iceServers.compactMap(\.stunAddress)
+        media.reservedTCPPorts = Set(configuration.listen.map(\.port))
+        media.processorLimit = ProcessorQuota.ofThisProcess
+        media.threadCount = configuration.mediaThreads
+        let memory = MemoryAdmission(log: log)
+        media.sessionRefusal = configuration.sessionRefusal ?? { memory.refusal() }
+        return media
+    }
+
+    /// Begins to serve `track`, and returns the addresses on which HTTP listens.
+    private static func start(
+        _ signalling: SignallingServer, with track: HostedTrack, in room: String, _ media: MediaServer
+    ) throws(HostError) -> [ListenAddress] {
+        signalling.addTrack(track.name, media: track.media, room: room)
+        track.beginRecording()
         do throws(SignallingError) {
             try signalling.start()
         } catch {
             media.stop()
-            firstTrack.linkRecorder?.close()
+            track.linkRecorder?.close()
             throw .signalling(error)
         }
-        addresses = signalling.addresses
-        publishing.connect(self)
-        metricsText.use { [weak self] in self?.metrics.prometheusText ?? "" }
+        return signalling.addresses
     }
 
     /// The link that opens the first room's page: `http://HOST:PORT/#ROOM,TOKEN`, or `https:`. It is for this machine

@@ -61,46 +61,20 @@ public struct SequenceParameterSet: Hashable, Sendable {
         profileLevelID = ProfileLevelID(profileIDC: profile, constraintFlags: constraints, levelIDC: level)
         id = UInt8(truncatingIfNeeded: try reader.unsignedExpGolomb("seq_parameter_set_id", atMost: 31))
 
-        var chroma = 1
-        var separate = false
-        var depth = 8
-        var chromaDepth = 8
-        if Self.profilesWithChromaFormat.contains(profile) {
-            chroma = try reader.unsignedExpGolomb("chroma_format_idc", atMost: 3)
-            if chroma == 3 { separate = try reader.flag() }
-            depth = 8 + (try reader.unsignedExpGolomb("bit_depth_luma_minus8", atMost: 6))
-            chromaDepth = 8 + (try reader.unsignedExpGolomb("bit_depth_chroma_minus8", atMost: 6))
-            try reader.skip(1)
-            if try reader.flag() {
-                for index in 0..<(chroma == 3 ? 12 : 8) where try reader.flag() {
-                    try Self.skipScalingList(count: index < 6 ? 16 : 64, &reader)
-                }
-            }
-        }
-        chromaFormatIDC = chroma
-        hasSeparateColourPlanes = separate
-        lumaBitDepth = depth
-        chromaBitDepth = chromaDepth
+        let samples =
+            Self.profilesWithChromaFormat.contains(profile) ? try SampleFormat(&reader) : SampleFormat()
+        chromaFormatIDC = samples.chromaFormatIDC
+        hasSeparateColourPlanes = samples.hasSeparateColourPlanes
+        lumaBitDepth = samples.lumaBitDepth
+        chromaBitDepth = samples.chromaBitDepth
 
         frameNumberBits = 4 + (try reader.unsignedExpGolomb("log2_max_frame_num_minus4", atMost: 12))
         pictureOrderCountType = try reader.unsignedExpGolomb("pic_order_cnt_type", atMost: 2)
-        var orderBits = 0
-        var alwaysZero = false
-        var orderCycle: PictureOrderCycle?
-        if pictureOrderCountType == 0 {
-            orderBits = 4 + (try reader.unsignedExpGolomb("log2_max_pic_order_cnt_lsb_minus4", atMost: 12))
-        } else if pictureOrderCountType == 1 {
-            alwaysZero = try reader.flag()
-            let nonReference = try reader.signedExpGolomb()
-            let bottom = try reader.signedExpGolomb()
-            let count = try reader.unsignedExpGolomb("num_ref_frames_in_pic_order_cnt_cycle", atMost: 255)
-            var references: [Int32] = []
-            for _ in 0..<count { references.append(try reader.signedExpGolomb()) }
-            orderCycle = PictureOrderCycle(nonReference: nonReference, bottom: bottom, references: references)
-        }
-        pictureOrderCountBits = orderBits
-        deltaPictureOrderAlwaysZero = alwaysZero
-        pictureOrderCycle = orderCycle
+        pictureOrderCountBits =
+            pictureOrderCountType == 0
+            ? 4 + (try reader.unsignedExpGolomb("log2_max_pic_order_cnt_lsb_minus4", atMost: 12)) : 0
+        deltaPictureOrderAlwaysZero = pictureOrderCountType == 1 ? try reader.flag() : false
+        pictureOrderCycle = pictureOrderCountType == 1 ? try PictureOrderCycle(&reader) : nil
         maxReferenceFrames = try reader.unsignedExpGolomb("max_num_ref_frames", atMost: 16)
         allowsFrameNumberGaps = try reader.flag()
 
@@ -116,9 +90,31 @@ public struct SequenceParameterSet: Hashable, Sendable {
         }
         codedSize = PictureSize(width: columns * 16, height: rows * 16)
         size = try Self.croppedSize(
-            codedSize, unitX: chroma == 1 || chroma == 2 ? 2 : 1,
-            unitY: (chroma == 1 ? 2 : 1) * (isFrameOnly ? 1 : 2), &reader)
+            codedSize, unitX: chromaFormatIDC == 1 || chromaFormatIDC == 2 ? 2 : 1,
+            unitY: (chromaFormatIDC == 1 ? 2 : 1) * (isFrameOnly ? 1 : 2), &reader)
         usability = try reader.flag() ? try VideoUsability(&reader) : nil
+    }
+
+    /// The form of the samples, which is that of ``init()`` unless the profile has fields for it.
+    private struct SampleFormat {
+        private(set) var chromaFormatIDC = 1
+        private(set) var hasSeparateColourPlanes = false
+        private(set) var lumaBitDepth = 8
+        private(set) var chromaBitDepth = 8
+
+        init() {}
+
+        init(_ reader: inout BitReader) throws(H264Error) {
+            chromaFormatIDC = try reader.unsignedExpGolomb("chroma_format_idc", atMost: 3)
+            if chromaFormatIDC == 3 { hasSeparateColourPlanes = try reader.flag() }
+            lumaBitDepth = 8 + (try reader.unsignedExpGolomb("bit_depth_luma_minus8", atMost: 6))
+            chromaBitDepth = 8 + (try reader.unsignedExpGolomb("bit_depth_chroma_minus8", atMost: 6))
+            try reader.skip(1)
+            guard try reader.flag() else { return }
+            for index in 0..<(chromaFormatIDC == 3 ? 12 : 8) where try reader.flag() {
+                try SequenceParameterSet.skipScalingList(count: index < 6 ? 16 : 64, &reader)
+            }
+        }
     }
 
     /// The profiles whose SPS has chroma format, bit depth and scaling lists (section 7.3.2.1.1).
@@ -166,4 +162,13 @@ public struct PictureOrderCycle: Hashable, Sendable {
     public let bottom: Int32
     /// offset_for_ref_frame, at most 255 values.
     public let references: [Int32]
+
+    init(_ reader: inout BitReader) throws(H264Error) {
+        nonReference = try reader.signedExpGolomb()
+        bottom = try reader.signedExpGolomb()
+        let count = try reader.unsignedExpGolomb("num_ref_frames_in_pic_order_cnt_cycle", atMost: 255)
+        var references: [Int32] = []
+        for _ in 0..<count { references.append(try reader.signedExpGolomb()) }
+        self.references = references
+    }
 }

@@ -17,8 +17,8 @@ extension MediaLoop {
         owner.check()
         guard var viewer = frameViewers.removeValue(forKey: id) else { return }
         change(&viewer)
-        if let news = viewer.layerChange { lines(of: viewer.request.client).info("viewer \(id) \(news)") }
-        viewer.layerChange = nil
+        if let news = viewer.layers.change { lines(of: viewer.request.client).info("viewer \(id) \(news)") }
+        viewer.layers.change = nil
         nextDeadline = viewer.end == nil ? min(nextDeadline, viewer.deadline) : .zero
         frameViewers[id] = viewer
     }
@@ -54,6 +54,6 @@ extension MediaLoop {
 
     /// The viewers of the track of `feed`, be it of pictures or of sound.
     func frameViewers(at feed: TrackFeed) -> [MediaSessionID] {
-        frameViewers.values.filter { $0.sourceFeed === feed || $0.sound?.feed === feed }.map(\.request.id)
+        frameViewers.values.filter { $0.layers.source === feed || $0.sound?.feed === feed }.map(\.request.id)
     }
 }

@@ -21,9 +21,7 @@ extension TrackSender {
     }
 
     private mutating func showBacklog(from start: FrameNumber, at time: MediaTime) {
-        backlogEnd = feed.history.next
-        let length = backlogStep * Int64(clamping: backlogEnd.rawValue &- start.rawValue)
-        lastTicks = max(lastTicks, time.ticks - length)
+        times.showBacklog(start..<feed.history.next, until: time)
     }
 
     /// Whether the frame waits until the viewer knows that the pointer is drawn into it, or no longer is.
@@ -40,8 +38,6 @@ extension TrackSender {
             isBacklog: wasThere && !isNewest, now: now)
     }
 
-    var backlogStep: Int64 { formats.clockRate.ticks(in: .milliseconds(1)) }
-
     var nextFrame: FrameNumber? { position.frame }
 
     func wait(target: BitRate, now: MonotonicTime) -> Interval {
@@ -50,7 +46,7 @@ extension TrackSender {
 
     mutating func restartForgettingSent() {
         stream.forgetSent()
-        skippedEnd = nil
+        layers.skippedEnd = nil
         position = .waiting(askedAt: nil)
     }
 
@@ -61,8 +57,8 @@ extension TrackSender {
         // How long frames have waited for the viewer says nothing of the host.
         beganAt = now
         // Nor do the frames that it has missed say anything of its path.
-        skippedEnd = nil
+        layers.skippedEnd = nil
         guard let number = position.frame else { return }
-        if number < feed.history.oldest || isLate(number, of: feed, at: estimate) { restart() }
+        if number < feed.history.oldest || feed.isLate(number, at: estimate) { restart() }
     }
 }

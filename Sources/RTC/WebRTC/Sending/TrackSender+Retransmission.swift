@@ -4,7 +4,16 @@ import RTP
 
 /// What a sender sends again, and how it shows losses at the end of a picture.
 extension TrackSender {
-    mutating func perform(
+    /// Sends what is due to show or repair losses.
+    mutating func repair(along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool) {
+        while let number = duplicator.next(at: now) { retransmitPackets([number], along: &path, now: now, send: send) }
+        // While pictures are being sent, every gap becomes visible by itself.
+        if !isBehind, let action = tailLossProbe.poll(at: now) {
+            perform(action, along: &path, now: now, send: send)
+        }
+    }
+
+    private mutating func perform(
         _ action: TailLossProbe.Action, along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool
     ) {
         guard let last = stream.lastSequenceNumber else { return }
@@ -21,7 +30,7 @@ extension TrackSender {
         }
     }
 
-    mutating func retransmitPackets(
+    private mutating func retransmitPackets(
         _ numbers: [SequenceNumber], asSent: Bool = false, along path: inout PathControl, now: MonotonicTime,
         send: ([UInt8]) -> Bool
     ) {
@@ -33,16 +42,11 @@ extension TrackSender {
         }
     }
 
-    /// Sends packets of no other use, as many as the pace allows now: they show whether the path carries more. Returns
-    /// false if there is nothing to send.
-    ///
-    /// A large probe is made of a packet that was sent a moment ago, on the retransmission stream: a few hundred
-    /// padding packets would be more than libwebrtc forgives (see ``TailLossProbe``). So is each probe of a server's
-    /// path, because servers pass padding on to their viewers, but not retransmissions.
-    mutating func pad(along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool) -> Bool {
-        let isLarge = path.plan.probe.map { $0.minByteCount >= Self.largeProbe } ?? false
-        let again = stream.hasRetransmission && (isLarge || isForServer) ? packetForProbes : nil
-        if again == nil, isForServer, stream.hasRetransmission { return false }
+    /// Sends copies of `again` on the retransmission stream, or padding if that is nil, as many as the pace allows while
+    /// the path is probed. Returns false if nothing can be written.
+    mutating func pad(
+        with again: SentPacket?, along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool
+    ) -> Bool {
         while !isStalled, path.plan.probe != nil, path.tryConsume(byteCount: again?.byteCount ?? 300, now: now) {
             let isWritten =
                 if let again {
@@ -59,23 +63,22 @@ extension TrackSender {
         return true
     }
 
-    private static let largeProbe = 12_000
     private static let (leastProbePacket, fullProbePacket) = (250, 1000)
 
-    /// The last packet of a full size whose frame is still there, or for a server the largest one; nil without any.
-    /// Small packets would make a probe of very many, and a viewer can get padding instead.
-    private var packetForProbes: SentPacket? {
-        guard let last = stream.lastSequenceNumber else { return nil }
+    /// Of the last packets whose frames are still there, the last one of a full size and the largest one, unless all
+    /// are tiny.
+    var packetsForProbes: (full: SentPacket?, largest: SentPacket?) {
+        guard let last = stream.lastSequenceNumber else { return (nil, nil) }
         var largest: SentPacket?
         for distance in 0..<64 {
             guard let packet = stream.sent.packet(last.advanced(by: -distance)),
                 packet.byteCount > largest?.byteCount ?? Self.leastProbePacket,
                 case .media(let frame, _) = packet.content, feed.history.frame(frame) != nil
             else { continue }
-            if packet.byteCount > Self.fullProbePacket { return packet }
+            if packet.byteCount > Self.fullProbePacket { return (packet, packet) }
             largest = packet
         }
-        return isForServer ? largest : nil
+        return (nil, largest)
     }
 
     /// Sends `packet` again: on the retransmission stream if there is one and unless `asSent` says bit for bit. Returns

@@ -26,7 +26,7 @@ final class WatchedTracks: TrackViewer {
     /// One for each track of pictures; empty until the keys are established, because a sender needs far more memory
     /// than an unanswered offer should cost.
     // Not checked at run time for overlapping accesses, which would take 3 % of the time of a thread with many viewers.
-    @exclusivity(unchecked) private var senders: [TrackSender] = []
+    @exclusivity(unchecked) private var senders: [PictureSender] = []
     /// The sender of the sound; nil until the keys are established, and for good if the session has no sound.
     @exclusivity(unchecked) private var sound: AudioSender?
     @exclusivity(unchecked) private var path = PathControl(hasTransportFeedback: false, now: .zero)
@@ -34,7 +34,7 @@ final class WatchedTracks: TrackViewer {
     /// Whether the peer is gone, perhaps for a while only.
     private var isAway = false
     /// The last round trip that the peer's reports have shown, those on the sound if none are on pictures; nil before.
-    var roundTripTime: Interval? { (senders.isEmpty ? nil : senders[0].roundTripTime) ?? sound?.roundTripTime }
+    var roundTripTime: Interval? { (senders.isEmpty ? nil : senders[0].track.roundTripTime) ?? sound?.roundTripTime }
     /// Whether the last datagram of RTCP had only feedback about what has arrived, and nothing waits for it.
     private(set) var onlyHeard = false
     /// Whether there is something for the log: see ``takeNews()``.
@@ -60,10 +60,7 @@ final class WatchedTracks: TrackViewer {
     /// Ends the session's part in the feeds.
     func leave() {
         owner.check()
-        for index in senders.indices {
-            senders[index].endHostFrames()
-            senders[index].unsubscribeLow()
-        }
+        for sender in senders { sender.leave() }
         changeFeedCounts(by: -1)
     }
 
@@ -82,21 +79,12 @@ final class WatchedTracks: TrackViewer {
         takes(feed) ? path.carriedBitRate : nil
     }
 
-    // A sender is large, and a closure or a computed property gets a copy of it. What is asked often is therefore read
-    // from its stored properties.
     private func takes(_ feed: TrackFeed) -> Bool {
-        !isAway
-            && senders.indices.contains { index in
-                if senders[index].feed === feed { return true }
-                // A server that gets the host's frames for a moment still counts for the source's rate, which others
-                // get.
-                guard let hostFrames = senders[index].hostFrames else { return false }
-                return hostFrames.feed === feed || senders[index].sourceFeed === feed
-            }
+        !isAway && senders.contains { $0.counts(for: feed) }
     }
 
     func rateToReturn(to feed: TrackFeed) -> BitRate? {
-        guard !isAway, senders.indices.contains(where: { senders[$0].sourceFeed === feed }) else { return nil }
+        guard !isAway, senders.contains(where: { $0.track.layers.source === feed }) else { return nil }
         return Self.rateToReturn(of: targetBitRate)
     }
 
@@ -133,7 +121,7 @@ final class WatchedTracks: TrackViewer {
             var sender = TrackSender(
                 track, feed: feed, of: parameters, protector: protector, roundTripTime: roundTripTime, now: now)
             sender.pointer.isWatched = onPointerChange != nil
-            return sender
+            return parameters.isOfServer ? ServerSender(sender) : PictureSender(sender)
         }
         sound = tracks.first { $0.track.formats.kind == .audio }.map { track, feed in
             AudioSender(
@@ -158,20 +146,18 @@ final class WatchedTracks: TrackViewer {
             makePlan(now: now)
             // More may be due at once for a sender whose pictures wait, or that gets less than the source sends.
             onlyHeard = !path.canPad
-            for index in senders.indices where senders[index].isBehind { onlyHeard = false }
+            for sender in senders where sender.track.isBehind { onlyHeard = false }
             return
         }
         sound?.handle(packets, along: &path, arrival: arrival, now: now, send: send)
-        for index in senders.indices {
-            senders[index].handle(packets, along: &path, arrival: arrival, now: now, send: send)
-        }
+        for sender in senders { sender.handle(packets, along: &path, arrival: arrival, now: now, send: send) }
         if !hasToldFault, path.reportFault != nil { hasNews = true }
     }
 
     /// Begins again with the last key frame. Sound goes on.
     func restart() {
         owner.check()
-        for index in senders.indices { senders[index].restart() }
+        for sender in senders { sender.track.restart() }
     }
 
     /// Sends what is due. Returns the time of the next call.
@@ -187,25 +173,24 @@ final class WatchedTracks: TrackViewer {
         if isAway { return deadline }
         if presence == .returned {
             sound?.skipAll()
-            for index in senders.indices { senders[index].skipBacklog(at: path.plan.estimate, now: now) }
+            for sender in senders { sender.track.skipBacklog(at: path.plan.estimate, now: now) }
         }
         makePlan(now: now)
         // Audio is sent before pictures, which wait for it.
         sound?.advance(along: &path, now: now, send: send)
         deadline = min(deadline, sound?.deadline ?? .distantFuture)
         let playoutDelay = self.playoutDelay(now)
-        for index in senders.indices {
-            senders[index].stream.playoutDelay = playoutDelay
-            senders[index].keepsLayer = presence == .doubted
-            senders[index].advance(along: &path, now: now, send: send)
-            deadline = min(deadline, senders[index].deadline)
-            if senders[index].layerChange != nil { hasNews = true }
-            for change in senders[index].pointer.take() { onPointerChange?(change) }
+        for sender in senders {
+            sender.track.stream.playoutDelay = playoutDelay
+            sender.advance(along: &path, keepsLayer: presence == .doubted, now: now, send: send)
+            deadline = min(deadline, sender.track.deadline)
+            if sender.track.layers.change != nil { hasNews = true }
+            for change in sender.track.pointer.take() { onPointerChange?(change) }
         }
         if path.canPad, !isStalled, path.plan.probe != nil,
-            let index = senders.indices.first(where: { senders[$0].stream.lastSequenceNumber != nil })
+            let sender = senders.first(where: { $0.track.stream.lastSequenceNumber != nil })
         {
-            let goesOn = senders[index].pad(along: &path, now: now, send: send)
+            let goesOn = sender.pad(along: &path, now: now, send: send)
             if goesOn { deadline = min(deadline, path.nextSendTime(now: now)) }
         }
         return deadline
@@ -213,12 +198,12 @@ final class WatchedTracks: TrackViewer {
 
     private func makePlan(now: MonotonicTime) {
         var (waiting, getsLess, usesItsRate) = (0, false, false)
-        for index in senders.indices {
-            if let number = senders[index].position.frame {
-                waiting += senders[index].feed.history.byteCount(from: number)
+        for sender in senders {
+            if let number = sender.track.position.frame {
+                waiting += sender.track.layers.feed.history.byteCount(from: number)
             }
-            if senders[index].layerSelector.mayProbe(now: now) { getsLess = true }
-            if senders[index].layerSelector.layer == .source, senders[index].sourceFeed.usesItsRate {
+            if sender.track.layers.selector.mayProbe(now: now) { getsLess = true }
+            if sender.track.layers.selector.layer == .source, sender.track.layers.source.usesItsRate {
                 usesItsRate = true
             }
         }
@@ -240,18 +225,18 @@ final class WatchedTracks: TrackViewer {
     func watchPointer(_ onChange: @escaping (PointerChange) -> Void) {
         owner.check()
         onPointerChange = onChange
-        for index in senders.indices {
-            senders[index].pointer.isWatched = true
-            if let last = senders[index].pointer.last { onChange(last) }
+        for sender in senders {
+            sender.track.pointer.isWatched = true
+            if let last = sender.track.pointer.last { onChange(last) }
         }
     }
 
     /// Whether sending waits for room in the socket. Set it to false to continue sending.
     var isStalled: Bool {
-        get { sound?.isStalled == true || senders.indices.contains { senders[$0].isStalled } }
+        get { sound?.isStalled == true || senders.contains { $0.track.isStalled } }
         set {
             sound?.isStalled = newValue
-            for index in senders.indices { senders[index].isStalled = newValue }
+            for sender in senders { sender.track.isStalled = newValue }
         }
     }
 
@@ -265,9 +250,9 @@ final class WatchedTracks: TrackViewer {
     /// The lines to log: changes of the layer since the last call and, once, the fault of the peer's reports.
     func takeNews() -> [String] {
         hasNews = false
-        let changes = senders.indices.compactMap { index in
-            defer { senders[index].layerChange = nil }
-            return senders[index].layerChange
+        let changes = senders.compactMap { sender in
+            defer { sender.track.layers.change = nil }
+            return sender.track.layers.change
         }
         guard !hasToldFault, let fault = path.reportFault else { return changes }
         hasToldFault = true
@@ -288,6 +273,6 @@ final class WatchedTracks: TrackViewer {
             statistics.roundTripTime = sound.roundTripTime
             statistics.lostPackets = sound.lostPackets
         }
-        for index in senders.indices { senders[index].count(in: &statistics) }
+        for sender in senders { sender.track.count(in: &statistics) }
     }
 }

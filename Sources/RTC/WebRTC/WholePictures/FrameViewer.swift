@@ -35,12 +35,7 @@ struct FrameViewer: LayerSwitching, TrackViewer {
     private static let maxPause = Interval.seconds(1)
 
     let request: FrameRequest
-    let sourceFeed: TrackFeed
-    var feed: TrackFeed
-    var layerSelector = LayerSelector()
-    var layerChange: String?
-    var skippedAt: MonotonicTime?
-    var skippedEnd: FrameNumber?
+    var layers: TrackLayers
     private(set) var framesSent = 0
     private(set) var nextFrame: FrameNumber?
     /// The reason that the session is over; nil while it isn't.
@@ -65,8 +60,7 @@ struct FrameViewer: LayerSwitching, TrackViewer {
     /// A viewer of `feed`, where it counts until ``leave(now:)``.
     init(_ request: FrameRequest, feed: TrackFeed) {
         self.request = request
-        sourceFeed = feed
-        self.feed = feed
+        layers = TrackLayers(source: feed)
         rate = WholePictureBandwidthEstimator(now: request.openedAt)
         feed.sessionCount += 1
         feed.sessionCountWithout444 += 1
@@ -75,10 +69,12 @@ struct FrameViewer: LayerSwitching, TrackViewer {
     /// Ends the session's part in the feeds.
     func leave(now: MonotonicTime) {
         sound?.leave(now: now)
-        unsubscribeLow()
-        sourceFeed.sessionCount -= 1
-        sourceFeed.sessionCountWithout444 -= 1
+        layers.unsubscribeLow()
+        layers.source.sessionCount -= 1
+        layers.source.sessionCountWithout444 -= 1
     }
+
+    private var feed: TrackFeed { layers.feed }
 
     // MARK: Events
 
@@ -136,7 +132,7 @@ struct FrameViewer: LayerSwitching, TrackViewer {
 
     mutating func restartForgettingSent() {
         nextFrame = nil
-        skippedEnd = nil
+        layers.skippedEnd = nil
         askedAt = nil
     }
 
@@ -154,18 +150,18 @@ struct FrameViewer: LayerSwitching, TrackViewer {
         while true {
             guard let number = nextFrame else {
                 let start = start(of: feed)
-                let isLate = start.map { self.isLate($0, of: feed, at: rate.estimate) } ?? false
+                let isLate = start.map { feed.isLate($0, at: rate.estimate) } ?? false
                 guard let start, !isLate else { return ask(isLate: isLate, now: now) }
                 nextFrame = start
                 beganAt = now
-                countSkipped(upTo: start)
+                layers.countSkipped(upTo: start)
                 continue
             }
             guard number < feed.history.next else { return }
             guard let frame = feed.history.frame(number), Self.decodes(frame.format) else {
                 // It is so late that the frame is gone, or the format has changed and is about to change again.
                 restartForgettingSent()
-                if number < feed.history.oldest { countSkipped(from: number) }
+                if number < feed.history.oldest { layers.countSkipped(from: number) }
                 continue
             }
             guard rate.hasRoom(for: frame.coded.bytes.count, now: now) else { return }
@@ -208,16 +204,16 @@ struct FrameViewer: LayerSwitching, TrackViewer {
 
     func targetBitRate(at feed: TrackFeed) -> BitRate? {
         // While it is away, its path says nothing, and must not hold back the others.
-        guard takes(feed), !isStalled else { return nil }
+        guard layers.feed === feed, !isStalled else { return nil }
         return max(feed.layer == .source ? WatchedTracks.minSourceRate : WatchedTracks.minLowRate, targetBitRate)
     }
 
     func carriedBitRate(at feed: TrackFeed) -> BitRate? {
-        takes(feed) && !isStalled ? rate.rates.target : nil
+        layers.feed === feed && !isStalled ? rate.rates.target : nil
     }
 
     func rateToReturn(to feed: TrackFeed) -> BitRate? {
-        sourceFeed === feed && !isStalled ? WatchedTracks.rateToReturn(of: targetBitRate) : nil
+        layers.source === feed && !isStalled ? WatchedTracks.rateToReturn(of: targetBitRate) : nil
     }
 
     private var targetBitRate: BitRate { rate.target ?? .highest }
@@ -227,7 +223,7 @@ struct FrameViewer: LayerSwitching, TrackViewer {
         var statistics = PeerStatistics(id: request.id, isConnected: true, targetBitRate: targetBitRate)
         statistics.transport = .webSocket
         statistics.address = request.client
-        statistics.getsLowLayer = layerSelector.layer == .low
+        statistics.getsLowLayer = layers.selector.layer == .low
         statistics.framesSent = framesSent
         statistics.sentSoundPackets = sentSoundPackets
         statistics.sentOctets = sentBytes

@@ -136,91 +136,135 @@ final class Endpoint {
 // MARK: - The life of a session
 
 extension Endpoint {
+    /// What the offer of a client asks for, which it may have.
+    private struct Request {
+        let offer: String
+        let generation: TrickleFragment
+        let address: TrackAddress
+        let client: String
+        /// The member that publishes from our page; nil for another client.
+        let member: RoomMember?
+    }
+
+    /// Why an offer isn't taken.
+    private struct OfferRefusal: Error {
+        let status: UInt32
+        let text: String
+        var headers: HTTPHeaders = []
+    }
+
     /// Opens a session for the offer that a client has posted.
     private func open(
         _ exchange: HTTPExchange, _ room: String, _ track: String?, _ headers: HTTPHeaders
     ) -> HTTPResponse {
-        guard exchange.contentType == Self.descriptionType else {
-            return HTTPResponse(
-                415, headers: headers + [Self.acceptPost], text: "the offer must be of type application/sdp")
-        }
-        let noOffer = "the body is not an SDP offer"
-        guard let offer = exchange.bodyText, offer.hasPrefix("v=") else {
-            return HTTPResponse(400, headers: headers, text: noOffer)
-        }
-        let generation: TrickleFragment
-        do throws(SDPError) {
-            generation = try TrickleFragment(parsing: Array(offer.utf8))
+        let request: Request
+        do throws(OfferRefusal) {
+            request = try self.request(of: exchange, for: track, in: room)
         } catch {
-            return HTTPResponse(400, headers: headers, text: isPlaying ? error.description : noOffer)
+            return HTTPResponse(error.status, headers: headers + error.headers, text: error.text)
         }
-        // If no track is named, the room's first one is meant. A player's track must exist already.
-        let wanted = if let track { TrackName(track) } else { rooms.directory.tracks(in: room).first ?? .screen }
-        let named = wanted.map { TrackAddress(room: room, track: $0) }
-        guard let address = named, !isPlaying || rooms[address] != nil else {
-            let grammar = "a track's name is 1 to 64 letters, digits, '-', '_' and '.'"
-            return HTTPResponse(404, headers: headers, text: isPlaying ? "this room has no such track" : grammar)
-        }
-        let client = exchange.clientAddress
-        guard presence.mayEnter(from: client) else {
-            return HTTPResponse(
-                429, headers: headers + [("Retry-After", "30")],
-                text: "this address has too many sessions; end one and try again")
-        }
-        // A page publishes within its visit, so that the host notices the end of the page and knows its member.
-        var member: RoomMember?
-        if !isPlaying, let visit = exchange.header("X-Visit") {
-            guard let visitor = presenters.member(of: visit, in: room) else {
-                return HTTPResponse(409, headers: headers, text: "the visit is over; join the room again")
-            }
-            guard visitor.mayPresent else {
-                return HTTPResponse(403, headers: headers, text: "this visit may not present; join the room again")
-            }
-            member = visitor
-        }
-        let presenter = member.map { presenters.presenter($0) }
-        let name = newIdentifier()
-        let kind: Participant.Kind = isPlaying ? .player : .publisher
         do throws(PublishingError) {
-            let ((opened, served), key) = try sessionEnds.expect { [unowned self] reason in
-                ended(name, reason)
-            } of: { (onEnd) throws(PublishingError) in
-                try serve(offer, from: client, address, presenter, onEnd)
-            }
-            let who = Participant(
-                id: "\(kind.rawValue)-\(key)", name: presenter?.name, address: client, kind: kind)
-            let ice = ICEGenerations(of: generation, tag: opened.entityTag)
-            sessions[name] = Session(
-                address: address, who: who, served: served, key: key, ice: ice, presenter: presenter)
-            if let member, let presenter {
-                presenters.began(
-                    name,
-                    Presenters.Presentation(of: member.id, hasReceived: served.hasReceived) { [unowned self] in
-                        end(name, presenter.text(of: $0))
-                    })
-            }
-            log(of: client).info(
-                "room \(room): a \(isPlaying ? "player" : "publisher of \(address.track)") came from \(client)")
-            let session = served.side.map { [address.track: ClientSession(id: opened.id, key: key, side: $0)] } ?? [:]
-            presence.came(who, to: room, track: address.track, sessions: { session }) { [unowned self, member] in
-                // Otherwise the page would publish again automatically.
-                if let member { presenters.endTurn(of: member, .removed) }
-                end(name, presenter?.text(of: .removed))
-            }
-            let path = PercentCoding.encode(room)
-            let location = isPlaying ? "/whep/\(path)/\(name)" : "/whip/\(path)/\(address.track)/\(name)"
-            return HTTPResponse(
-                201,
-                headers: headers + iceServers.links() + [
-                    ("Location", location), ("ETag", ice.tag.header), Self.acceptPatch, ("Cache-Control", "no-store"),
-                ], contentType: Self.descriptionType, body: Array(opened.answer.utf8))
+            return try open(request, headers)
         } catch {
-            log(of: client).info("room \(room): a \(kind.rawValue)'s offer from \(client) was refused: \(error)")
+            let kind = isPlaying ? Participant.Kind.player : .publisher
+            log(of: request.client).info(
+                "room \(room): a \(kind.rawValue)'s offer from \(request.client) was refused: \(error)")
             switch error {
             case .offer(let refusal): return .refusal(refusal, headers)
             case .taken(let why): return HTTPResponse(409, headers: headers, text: why)
             }
         }
+    }
+
+    private func request(
+        of exchange: HTTPExchange, for track: String?, in room: String
+    ) throws(OfferRefusal) -> Request {
+        let (offer, generation) = try offer(of: exchange)
+        let address = try address(of: track, in: room)
+        let client = exchange.clientAddress
+        guard presence.mayEnter(from: client) else {
+            throw OfferRefusal(
+                status: 429, text: "this address has too many sessions; end one and try again",
+                headers: [("Retry-After", "30")])
+        }
+        return Request(
+            offer: offer, generation: generation, address: address, client: client,
+            member: try publishingMember(of: exchange, in: room))
+    }
+
+    private func offer(of exchange: HTTPExchange) throws(OfferRefusal) -> (String, TrickleFragment) {
+        guard exchange.contentType == Self.descriptionType else {
+            throw OfferRefusal(
+                status: 415, text: "the offer must be of type application/sdp", headers: [Self.acceptPost])
+        }
+        let noOffer = OfferRefusal(status: 400, text: "the body is not an SDP offer")
+        guard let offer = exchange.bodyText, offer.hasPrefix("v=") else { throw noOffer }
+        do throws(SDPError) {
+            return (offer, try TrickleFragment(parsing: Array(offer.utf8)))
+        } catch {
+            throw isPlaying ? OfferRefusal(status: 400, text: error.description) : noOffer
+        }
+    }
+
+    /// The track that is meant: the room's first one if none is named. A player's track must exist already.
+    private func address(of track: String?, in room: String) throws(OfferRefusal) -> TrackAddress {
+        let wanted = if let track { TrackName(track) } else { rooms.directory.tracks(in: room).first ?? .screen }
+        let named = wanted.map { TrackAddress(room: room, track: $0) }
+        guard let address = named, !isPlaying || rooms[address] != nil else {
+            let grammar = "a track's name is 1 to 64 letters, digits, '-', '_' and '.'"
+            throw OfferRefusal(status: 404, text: isPlaying ? "this room has no such track" : grammar)
+        }
+        return address
+    }
+
+    /// The member that publishes. A page publishes within its visit, so that the host notices the end of the page and
+    /// knows its member.
+    private func publishingMember(of exchange: HTTPExchange, in room: String) throws(OfferRefusal) -> RoomMember? {
+        guard !isPlaying, let visit = exchange.header("X-Visit") else { return nil }
+        guard let visitor = presenters.member(of: visit, in: room) else {
+            throw OfferRefusal(status: 409, text: "the visit is over; join the room again")
+        }
+        guard visitor.mayPresent else {
+            throw OfferRefusal(status: 403, text: "this visit may not present; join the room again")
+        }
+        return visitor
+    }
+
+    private func open(_ request: Request, _ headers: HTTPHeaders) throws(PublishingError) -> HTTPResponse {
+        let (address, client, member) = (request.address, request.client, request.member)
+        let presenter = member.map { presenters.presenter($0) }
+        let name = newIdentifier()
+        let ((opened, served), key) = try sessionEnds.expect { [unowned self] reason in
+            ended(name, reason)
+        } of: { (onEnd) throws(PublishingError) in
+            try serve(request.offer, from: client, address, presenter, onEnd)
+        }
+        let kind: Participant.Kind = isPlaying ? .player : .publisher
+        let who = Participant(id: "\(kind.rawValue)-\(key)", name: presenter?.name, address: client, kind: kind)
+        let ice = ICEGenerations(of: request.generation, tag: opened.entityTag)
+        sessions[name] = Session(address: address, who: who, served: served, key: key, ice: ice, presenter: presenter)
+        if let member, let presenter {
+            presenters.began(
+                name,
+                Presenters.Presentation(of: member.id, hasReceived: served.hasReceived) { [unowned self] in
+                    end(name, presenter.text(of: $0))
+                })
+        }
+        log(of: client).info(
+            "room \(address.room): a \(isPlaying ? "player" : "publisher of \(address.track)") came from \(client)")
+        let session = served.side.map { [address.track: ClientSession(id: opened.id, key: key, side: $0)] } ?? [:]
+        presence.came(who, to: address.room, track: address.track, sessions: { session }) { [unowned self, member] in
+            // Otherwise the page would publish again automatically.
+            if let member { presenters.endTurn(of: member, .removed) }
+            end(name, presenter?.text(of: .removed))
+        }
+        let path = PercentCoding.encode(address.room)
+        let location = isPlaying ? "/whep/\(path)/\(name)" : "/whip/\(path)/\(address.track)/\(name)"
+        return HTTPResponse(
+            201,
+            headers: headers + iceServers.links() + [
+                ("Location", location), ("ETag", ice.tag.header), Self.acceptPatch, ("Cache-Control", "no-store"),
+            ], contentType: Self.descriptionType, body: Array(opened.answer.utf8))
     }
 
     /// Opens a session for `offer` in the media layer. What is kept of it doesn't hold the answer.

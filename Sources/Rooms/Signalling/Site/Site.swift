@@ -21,6 +21,7 @@ final class Site {
     let skyRTC: SkyRTCRooms
     let administration: AdministrationAPI
 
+    private let owner = ThreadOwner()
     /// The thread that owns the site.
     private unowned let thread: SiteThread
     private let context: OpaquePointer
@@ -108,6 +109,7 @@ final class Site {
     /// Starts to shut down: accepts no new connections, closes the sessions, and sends WebSockets a close frame. The
     /// thread ends when all are closed, or after 500 ms.
     func stop() {
+        owner.check()
         snapshots.stop()
         players.stop()
         publishers.stop()
@@ -130,19 +132,25 @@ final class Site {
 
     /// Uses `certificate` for new connections, and accepts its names.
     func use(_ certificate: TLSCertificate) {
+        owner.check()
         front.use(certificate)
         admission.use(certificate)
     }
 
     /// Uses other access rules for the rooms that have these names. Their members stay.
     func use(_ rooms: [RoomConfiguration]) {
+        owner.check()
         for room in rooms { self.rooms.use(room.access, for: room.name) }
     }
 
     /// Requires another token for `/api`.
-    func use(administrationToken token: String) { admission.use(administrationToken: token) }
+    func use(administrationToken token: String) {
+        owner.check()
+        admission.use(administrationToken: token)
+    }
 
     private func tick() {
+        owner.check()
         front.tick()
         webSockets.tick()
         skyRTC.tick()
@@ -159,6 +167,7 @@ final class Site {
 extension Site {
     /// Adds a track to an existing room. An existing track of the same name is left as it is.
     func addTrack(_ track: TrackName, media: any RoomMedia, to room: String) {
+        owner.check()
         guard skyRTC.add(media, as: TrackAddress(room: room, track: track)) else { return }
         pointers.trackAdded(to: room)
         socketIOClients.tracksChanged(in: room)
@@ -166,6 +175,7 @@ extension Site {
 
     /// Removes a track, and ends all sessions that watch it.
     func removeTrack(_ track: TrackName, from room: String) {
+        owner.check()
         let address = TrackAddress(room: room, track: track)
         guard rooms[address] != nil else { return }
         players.endAll(of: address)
@@ -181,6 +191,7 @@ extension Site {
 
 extension Site {
     private func route(_ exchange: HTTPExchange) {
+        owner.check()
         guard let path = exchange.path else {
             return exchange.answer(.plain(404, "there is no such page; open the invite link that the host has printed"))
         }
