@@ -8,7 +8,9 @@ public struct PageStory: Sendable {
     let steps: [Step]
 
     init(_ name: String, in room: Room, _ steps: [Step]...) {
-        (self.name, self.room, self.steps) = (name, room, steps.flatMap { $0 })
+        self.name = name
+        self.room = room
+        self.steps = steps.flatMap { $0 }
     }
 
     /// What is shared in the room when a story begins. Each has a link for presenters, except `stale`.
@@ -30,7 +32,8 @@ public struct PageStory: Sendable {
 
         /// `presenter` may be empty if the stories of the room need no such link.
         public init(viewer: String, presenter: String) {
-            (self.viewer, self.presenter) = (viewer, presenter)
+            self.viewer = viewer
+            self.presenter = presenter
         }
     }
 
@@ -124,7 +127,9 @@ private struct PageStage {
     private var pages: [PageStory.User: Page] = [:]
 
     init(links: PageStory.Links, language: PageStory.Language, browser: Browser) {
-        (self.links, self.language, self.browser) = (links, language, browser)
+        self.links = links
+        self.language = language
+        self.browser = browser
     }
 
     func page(of user: PageStory.User) throws(BrowserError) -> Page {

@@ -289,7 +289,8 @@ private struct ReportedClock {
         guard case .senderReport(let report)? = try RTCPPacket.parse(bytes[...]).first else {
             throw DeadlineMissed(what: "a sender report")
         }
-        (self.report, self.hertz) = (report, hertz)
+        self.report = report
+        self.hertz = hertz
     }
 
     /// When a timestamp is, in seconds since a little before the report.

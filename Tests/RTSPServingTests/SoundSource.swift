@@ -59,7 +59,8 @@ final class RunningTone: Sendable {
             try? RunningTone.run(path, until: isStopped)
         }
         guard let started else { throw DeadlineMissed(what: "a thread") }
-        (self.isStopped, thread) = (isStopped, started)
+        self.isStopped = isStopped
+        thread = started
     }
 
     deinit {

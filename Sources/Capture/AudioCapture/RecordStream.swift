@@ -29,7 +29,8 @@ final class RecordStream {
         let microseconds: Int
 
         init(_ time: timeval) {
-            (seconds, microseconds) = (time.tv_sec, time.tv_usec)
+            seconds = time.tv_sec
+            microseconds = time.tv_usec
         }
     }
 

@@ -19,7 +19,9 @@ package struct ConnectionEnd: Error, Hashable, Sendable, CustomStringConvertible
     package let mayPass: Bool
 
     package init(_ description: String, _ cause: Cause = .unavailable, mayPass: Bool = true) {
-        (self.description, self.cause, self.mayPass) = (description, cause, mayPass)
+        self.description = description
+        self.cause = cause
+        self.mayPass = mayPass
     }
 
     /// The end because of a server's answer. With a wrong token or password, another attempt is useless.

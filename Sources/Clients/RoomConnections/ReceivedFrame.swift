@@ -10,6 +10,9 @@ package struct ReceivedFrame: Sendable {
     package var lostPackets = 0
 
     package init(coded: CodedFrame, codec: TrackFormat.Codec, arrival: MonotonicTime, lostPackets: Int = 0) {
-        (self.coded, self.codec, self.arrival, self.lostPackets) = (coded, codec, arrival, lostPackets)
+        self.coded = coded
+        self.codec = codec
+        self.arrival = arrival
+        self.lostPackets = lostPackets
     }
 }

@@ -43,7 +43,9 @@ public final class AACEncoder {
             let handle = shim_aac_open(
                 Int32(clamping: output.channelCount), Int32(clamping: output.rate), Int64(bitRate.bitsPerSecond), &code)
         else { throw .failed(call: "avcodec_open2", reason: LibAVMessage.first(code: code)) }
-        (self.handle, self.converter, self.output) = (handle, converter, output)
+        self.handle = handle
+        self.converter = converter
+        self.output = output
     }
 
     deinit {

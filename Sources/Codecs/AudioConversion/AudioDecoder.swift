@@ -55,7 +55,9 @@ public final class AudioDecoder {
             av_frame_free(&frame)
             throw .failed(call: "avcodec_alloc_context3", reason: "no memory left")
         }
-        (self.context, self.packet, self.frame) = (context, somePacket, someFrame)
+        self.context = context
+        self.packet = somePacket
+        self.frame = someFrame
         channelCount = stream.channelCount == 1 ? 1 : 2
         context.pointee.thread_count = 1
         context.pointee.max_samples = Int64(Self.frameLimit)

@@ -9,7 +9,8 @@ public struct SampleLayout: Hashable, Sendable {
 
     /// Creates the layout of interleaved samples: `rate` per second of each of `channelCount` channels.
     public init(rate: Int, channelCount: Int) {
-        (self.rate, self.channelCount) = (rate, channelCount)
+        self.rate = rate
+        self.channelCount = channelCount
     }
 }
 
@@ -35,7 +36,9 @@ public final class SampleConverter {
                 Int32(clamping: input.channelCount), Int32(clamping: input.rate), Int32(clamping: output.channelCount),
                 Int32(clamping: output.rate))
         else { return nil }
-        (self.handle, self.input, self.output) = (handle, input, output)
+        self.handle = handle
+        self.input = input
+        self.output = output
         room = .allocate(capacity: 0)
     }
 
@@ -46,7 +49,9 @@ public final class SampleConverter {
                 format, Int32(clamping: input.channelCount), Int32(clamping: input.rate),
                 Int32(clamping: output.channelCount), Int32(clamping: output.rate))
         else { return nil }
-        (self.handle, self.input, self.output) = (handle, input, output)
+        self.handle = handle
+        self.input = input
+        self.output = output
         room = .allocate(capacity: 0)
     }
 

@@ -56,7 +56,9 @@ public final class HLSWriter: MediaWriter {
         let fresh = max(Int(clamping: time(nil)), free + 1)
         number = former?.next ?? fresh
         initialization = former?.segments.last?.initialization ?? number
-        (self.path, self.track, self.sound) = (path, track, sound)
+        self.path = path
+        self.track = track
+        self.sound = sound
         fragments = try MediaFileWriter(address: "", container: .hls, track: track, sound: sound)
         let bytes = try fragments.takePiece(isHeader: true)
         // Some players can't accept another initialization segment in the middle, so an equal former one is kept.

@@ -17,7 +17,8 @@ final class InputContext {
     private(set) var context: UnsafeMutablePointer<AVIOContext>?
 
     init(_ input: any MediaInput, _ connection: MediaConnection) throws(MediaFileError) {
-        (self.input, self.connection) = (input, connection)
+        self.input = input
+        self.connection = connection
         guard let buffer = av_malloc(Self.size) else { throw .outOfMemory }
         context = avio_alloc_context(
             buffer.assumingMemoryBound(to: UInt8.self), Int32(Self.size), 0, Unmanaged.passUnretained(self).toOpaque(),

@@ -100,7 +100,9 @@ public final class MediaReader {
             av_packet_free(&packet)
             throw connection.isLate ? .rejected(reason: "no answer in time") : error
         }
-        (self.packet, self.connection, self.timeouts) = (packet, connection, timeouts)
+        self.packet = packet
+        self.connection = connection
+        self.timeouts = timeouts
     }
 
     deinit {

@@ -40,8 +40,13 @@ struct OpenedMedia {
         _ context: UnsafeMutablePointer<AVFormatContext>, _ watch: OpeningWatch, _ input: InputContext?,
         _ pictures: Pictures?, _ sound: Audio?, _ leftOut: [String], reorders: Bool
     ) {
-        (self.context, self.watch, self.input) = (context, watch, input)
-        (self.pictures, self.sound, self.leftOut, self.reorders) = (pictures, sound, leftOut, reorders)
+        self.context = context
+        self.watch = watch
+        self.input = input
+        self.pictures = pictures
+        self.sound = sound
+        self.leftOut = leftOut
+        self.reorders = reorders
         streamCount = Int(context.pointee.nb_streams)
     }
 

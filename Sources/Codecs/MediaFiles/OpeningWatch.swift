@@ -14,7 +14,9 @@ final class OpeningWatch {
     private var seen: UnsafeMutablePointer<CChar>?
 
     init(_ connection: MediaConnection, _ address: String, _ context: UnsafeMutablePointer<AVFormatContext>) {
-        (self.connection, self.context, host) = (connection, context, Self.host(of: address))
+        self.connection = connection
+        self.context = context
+        host = Self.host(of: address)
     }
 
     var callback: AVIOInterruptCB {

@@ -58,7 +58,10 @@ public final class StreamDecoder {
             throw .outOfMemory
         }
         self.account = someAccount
-        (self.context, self.packet, self.frame, self.lastFrame) = (context, somePacket, someFrame, someLast)
+        self.context = context
+        self.packet = somePacket
+        self.frame = someFrame
+        self.lastFrame = someLast
         context.pointee.thread_count = 1
         // UNALIGNED makes cropping exact instead of rounding it to a SIMD alignment. OUTPUT_CORRUPT outputs and marks
         // pictures whose IDR picture is missing, instead of silently dropping them.

@@ -56,7 +56,9 @@ final class MacroblockCoder {
         self.planes = planes
         self.reference = reference
         self.kept = kept
-        (self.x, self.y, self.second) = (x, y, second)
+        self.x = x
+        self.y = y
+        self.second = second
         if self.qp == qp { return }
         self.qp = qp
         let chroma = BlockTransform.chromaQP(qp, offset: chromaOffset)

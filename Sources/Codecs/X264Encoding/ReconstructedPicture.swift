@@ -46,7 +46,9 @@ struct ReconstructedPicture {
 
     init(_ first: Plane, _ second: Plane, _ third: Plane? = nil) {
         planeCount = third == nil ? 2 : 3
-        (self.first, self.second, self.third) = (first, second, third ?? second)
+        self.first = first
+        self.second = second
+        self.third = third ?? second
     }
 
     /// Plane 0 is luma. Plane 1 is interleaved chroma, or Cb followed by Cr as plane 2.

@@ -38,7 +38,10 @@ package struct PublisherRelay {
     ///   - name: what lines of the log begin with.
     ///   - transport: what the publisher publishes over.
     package init(_ name: String, over transport: PublishingProtocol, into track: HostedTrack, log: EventLog) {
-        (self.name, self.transport, self.track, self.log) = (name, transport, track, log)
+        self.name = name
+        self.transport = transport
+        self.track = track
+        self.log = log
     }
 
     /// Leaves the track.
@@ -106,7 +109,9 @@ package struct PublisherRelay {
     /// Makes the source for frames with these traits. Returns false if the track has another source.
     private mutating func publish(_ traits: [String]) throws(MediaFileError) -> Bool {
         pictures?.end(reason: "the publisher sends other pictures")
-        (pictures, decoded, self.traits) = (nil, nil, traits)
+        pictures = nil
+        decoded = nil
+        self.traits = traits
         isUnwatched.set(false)
         let made = try makePictures()
         if !traits.isEmpty {

@@ -30,7 +30,9 @@ public struct PullAddress: Hashable, Sendable, CustomStringConvertible {
         if text.lowercased().hasPrefix("file:") {
             let path = text.dropFirst(5)
             guard !path.isEmpty else { throw PullError("it names no file; write it like file:talk.mp4") }
-            (url, description, isFile) = ("file:" + path, "file:" + path, true)
+            url = "file:" + path
+            description = "file:" + path
+            isFile = true
             return
         }
         let scheme = text.prefix { $0 != ":" }.lowercased()

@@ -24,7 +24,11 @@ struct PullRun: Sendable {
         _ address: PullAddress, _ track: HostedTrack, _ settings: Pull.Settings, _ shared: Pull.Shared, _ log: EventLog,
         _ onEvent: @escaping @Sendable (PullEvent) -> Void
     ) {
-        (self.address, self.track, self.settings, self.shared, self.log) = (address, track, settings, shared, log)
+        self.address = address
+        self.track = track
+        self.settings = settings
+        self.shared = shared
+        self.log = log
         self.onEvent = onEvent
     }
 

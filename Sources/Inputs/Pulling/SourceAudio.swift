@@ -27,7 +27,9 @@ package struct SourceAudio {
     ) throws(MediaFileError) {
         self.onFault = onFault
         if stream.isPlainOpus {
-            (track, decoder, text) = (CustomAudioTrack(feedback: feedback), nil, "Opus")
+            track = CustomAudioTrack(feedback: feedback)
+            decoder = nil
+            text = "Opus"
             return
         }
         let made: AudioDecoder

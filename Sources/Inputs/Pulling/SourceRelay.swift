@@ -48,10 +48,15 @@ package struct SourceRelay {
         _ reader: MediaReader, named name: String, over transport: PublishingProtocol? = nil, into track: HostedTrack,
         _ shared: Pull.Shared, log: EventLog
     ) throws(MediaFileError) {
-        (self.reader, self.name, self.transport, self.track) = (reader, name, transport, track)
-        (self.shared, self.log) = (shared, log)
+        self.reader = reader
+        self.name = name
+        self.transport = transport
+        self.track = track
+        self.shared = shared
+        self.log = log
         leftOut = reader.leftOut
-        (hasTriedPictures, hasTriedSound) = (reader.hasPictures, reader.sound != nil)
+        hasTriedPictures = reader.hasPictures
+        hasTriedSound = reader.sound != nil
         // Until the track reports otherwise, pictures count as watched, and sound as not heard. Pictures that may still
         // begin count as watched too, since their viewers aren't known.
         shared.isUnwatched.set(!reader.hasPictures && !reader.mayHaveMore)

@@ -35,7 +35,8 @@ final class RTMPClient {
 
     /// - Parameter deadline: when the client must publish.
     init(_ connection: LinkConnection, until deadline: MonotonicTime) {
-        (self.connection, awaitedUntil) = (connection, deadline)
+        self.connection = connection
+        awaitedUntil = deadline
         address = connection.remote ?? ""
     }
 
@@ -112,7 +113,8 @@ final class RTMPClient {
     /// From now on, it belongs to the thread of its publisher, which may be silent for so long and send so many bytes
     /// per second.
     func handOver(silence: Interval, bytesPerSecond: Int) {
-        (self.silence, rate) = (silence, PublisherRate(bytesPerSecond: bytesPerSecond))
+        self.silence = silence
+        rate = PublisherRate(bytesPerSecond: bytesPerSecond)
         awaitedUntil = .now() + silence
     }
 
@@ -133,7 +135,8 @@ final class RTMPClient {
     }
 
     private func finish(_ bytes: [UInt8], because reason: String?, now: MonotonicTime) {
-        (self.reason, endsBy) = (reason, now + Self.farewell)
+        self.reason = reason
+        endsBy = now + Self.farewell
         guard !bytes.isEmpty else { return }
         do throws(LinkTransportError) {
             try send(bytes)
@@ -152,7 +155,8 @@ final class RTMPClient {
     /// Ends the connection at once.
     func end(because reason: String?) {
         guard !isOver else { return }
-        (self.reason, isOver) = (reason, true)
+        self.reason = reason
+        isOver = true
         connection.close()
     }
 }

@@ -35,9 +35,14 @@ final class RTMPLoop {
         _ host: ScreenRelayHost, _ served: ServedPublishers, listener: LinkListener, wake: EventFD, isStopped: Flag,
         limits: PublisherLimits, connections: Int, log: EventLog
     ) throws(LinkTransportError) {
-        (self.host, self.served) = (host, served)
-        (self.listener, self.wake, self.isStopped) = (listener, wake, isStopped)
-        (self.limits, self.connections, self.log) = (limits, connections, log)
+        self.host = host
+        self.served = served
+        self.listener = listener
+        self.wake = wake
+        self.isStopped = isStopped
+        self.limits = limits
+        self.connections = connections
+        self.log = log
         lines = LogRateLimiter(log)
         access = ViewerAccess(of: host)
         try readCertificate()

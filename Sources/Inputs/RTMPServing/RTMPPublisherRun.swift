@@ -19,7 +19,10 @@ final class RTMPPublisherRun {
 
     /// - Parameter client: the client, which belongs to the publisher's thread from now on.
     init(_ client: RTMPClient, _ publisher: ServedPublisher, ending: EventFD, log: EventLog) {
-        (self.client, self.publisher, self.ending, self.log) = (client, publisher, ending, log)
+        self.client = client
+        self.publisher = publisher
+        self.ending = ending
+        self.log = log
         name = "rtmp: \(client.address)"
         relay = RTMPRelay(name, into: publisher.track, log: log)
     }

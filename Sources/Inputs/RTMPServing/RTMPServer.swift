@@ -52,7 +52,10 @@ public final class RTMPServer: Sendable {
         guard let thread = NamedThread("rtmp", blocksSignals: true, body: { loop.value.run() }) else {
             throw ServerError("no thread is left")
         }
-        (self.wake, self.isStopped, self.served, self.thread) = (wake, isStopped, served, thread)
+        self.wake = wake
+        self.isStopped = isStopped
+        self.served = served
+        self.thread = thread
     }
 
     deinit { stop() }

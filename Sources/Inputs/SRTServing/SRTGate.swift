@@ -10,7 +10,9 @@ final class SRTGate: Sendable {
     private let access: Sent<ViewerAccess>
 
     init(_ host: ScreenRelayHost, _ served: ServedPublishers, _ lines: LogRateLimiter) {
-        (self.served, self.lines, access) = (served, lines, Sent(ViewerAccess(of: host)))
+        self.served = served
+        self.lines = lines
+        access = Sent(ViewerAccess(of: host))
     }
 
     /// The code that a caller at `address` is rejected with; nil if it may publish. Called on the thread on which

@@ -30,8 +30,10 @@ final class SRTListener {
     ) throws(ServerError) {
         guard startSRT() >= 0 else { throw ServerError("libsrt can't be started") }
         shim_srt_be_quiet()
-        (self.gate, self.wake) = (gate, wake)
-        (socket, events) = (srt_create_socket(), srt_epoll_create())
+        self.gate = gate
+        self.wake = wake
+        socket = srt_create_socket()
+        events = srt_epoll_create()
         guard socket >= 0, events >= 0 else { throw Self.problem(at: wanted) }
         setOption(SRTO_RCVSYN, of: socket, to: 0)
         setOption(SRTO_RCVLATENCY, of: socket, to: Int32(Self.latency.milliseconds))
@@ -113,7 +115,8 @@ final class SRTCaller {
 
     /// Owns a socket that was accepted.
     init(_ socket: SRTSOCKET, address: String) {
-        (self.socket, self.address) = (socket, address)
+        self.socket = socket
+        self.address = address
         // libsrt's longest identifier, and a zero byte.
         var bytes = [UInt8](repeating: 0, count: 513)
         var count = Int32(bytes.count)

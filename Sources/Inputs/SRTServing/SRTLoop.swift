@@ -17,8 +17,11 @@ final class SRTLoop {
         _ host: ScreenRelayHost, _ served: ServedPublishers, _ listener: SRTListener, _ isStopped: Flag,
         _ limits: PublisherLimits, _ lines: LogRateLimiter
     ) {
-        (self.served, self.listener, self.isStopped) = (served, listener, isStopped)
-        (self.limits, self.lines) = (limits, lines)
+        self.served = served
+        self.listener = listener
+        self.isStopped = isStopped
+        self.limits = limits
+        self.lines = lines
         access = ViewerAccess(of: host)
     }
 

@@ -27,8 +27,12 @@ final class SRTPublisherRun: MediaInput {
         _ caller: SRTCaller, _ publisher: ServedPublisher, _ limits: PublisherLimits, _ source: Pull.Shared,
         _ log: EventLog
     ) {
-        (self.caller, self.publisher, self.limits) = (caller, publisher, limits)
-        (self.source, self.log, name) = (source, log, "srt: \(caller.address)")
+        self.caller = caller
+        self.publisher = publisher
+        self.limits = limits
+        self.source = source
+        self.log = log
+        name = "srt: \(caller.address)"
         rate = PublisherRate(bytesPerSecond: limits.bytesPerSecond)
     }
 

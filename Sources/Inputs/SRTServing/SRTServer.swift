@@ -40,7 +40,10 @@ public final class SRTServer: Sendable {
         guard let thread = NamedThread("srt", blocksSignals: true, body: { loop.value.run() }) else {
             throw ServerError("no thread is left")
         }
-        (self.wake, self.isStopped, self.served, self.thread) = (wake, isStopped, served, thread)
+        self.wake = wake
+        self.isStopped = isStopped
+        self.served = served
+        self.thread = thread
     }
 
     deinit { stop() }

@@ -19,7 +19,9 @@ public struct AudioDescription: Hashable, Sendable {
 
     /// A stream of this codec.
     public init(codec: String, rate: Int, channelCount: Int) {
-        (self.codec, self.rate, self.channelCount) = (codec, rate, channelCount)
+        self.codec = codec
+        self.rate = rate
+        self.channelCount = channelCount
     }
 
     /// Whether its packets are Opus in mono or stereo, as a track carries them. Where the header has another mapping
@@ -40,6 +42,8 @@ public struct AudioPacket: Sendable {
 
     /// A packet with these bytes.
     public init(bytes: [UInt8], headers: [UInt8] = [], captureTime: MonotonicTime? = nil) {
-        (self.bytes, self.headers, self.captureTime) = (bytes, headers, captureTime)
+        self.bytes = bytes
+        self.headers = headers
+        self.captureTime = captureTime
     }
 }

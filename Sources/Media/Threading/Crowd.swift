@@ -11,7 +11,8 @@ public struct Crowd {
 
         /// Creates the origin of a client with this numeric address.
         public init(_ address: String) {
-            (key, network) = (ClientAddress.key(address), ClientAddress.networkKey(address))
+            key = ClientAddress.key(address)
+            network = ClientAddress.networkKey(address)
         }
     }
 

@@ -66,7 +66,11 @@ final class RoomMembership: @unchecked Sendable {
         _ track: HostedTrack, in target: JoinTarget, on thread: ConnectionThread, log: EventLog,
         tell: @escaping @Sendable (JoinState) -> Void
     ) {
-        (self.track, self.target, self.thread, self.log, self.tell) = (track, target, thread, log, tell)
+        self.track = track
+        self.target = target
+        self.thread = thread
+        self.log = log
+        self.tell = tell
         conversation = target.conversation(.four)
     }
 

@@ -13,7 +13,10 @@ public struct PathCounters: Hashable, Sendable {
 
     /// Counters with these values.
     public init(sent: Int64, lost: Int64, waiting: Interval, roundTrip: Interval) {
-        (self.sent, self.lost, self.waiting, self.roundTrip) = (sent, lost, waiting, roundTrip)
+        self.sent = sent
+        self.lost = lost
+        self.waiting = waiting
+        self.roundTrip = roundTrip
     }
 }
 

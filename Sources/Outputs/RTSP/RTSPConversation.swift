@@ -197,7 +197,9 @@ public struct RTSPConversation: Sendable {
 
     /// Notes what the client publishes, and where, and returns the answer to ANNOUNCE.
     public mutating func announced(_ announcement: RTSPAnnouncement, at place: RTSPPlace) -> RTSPAnswer {
-        (self.announcement, self.place, state) = (announcement, place, .announced)
+        self.announcement = announcement
+        self.place = place
+        state = .announced
         return RTSPAnswer(.ok)
     }
 

@@ -53,7 +53,10 @@ public struct RTSPDigest: Hashable, Sendable {
         guard let user = values["username"], let realm = values["realm"], let nonce = values["nonce"],
             let uri = values["uri"], let response = values["response"]
         else { return nil }
-        (self.user, self.realm, self.nonce, self.uri) = (user, realm, nonce, uri)
+        self.user = user
+        self.realm = realm
+        self.nonce = nonce
+        self.uri = uri
         self.response = response.lowercased()
     }
 

@@ -28,7 +28,10 @@ final class AudioSending: PlayerSending {
     private var isBlocked = false
 
     init(_ track: HostedTrack, _ stream: PlayerStream, wake: PlayerWake, timeout: Interval) {
-        (self.track, self.stream, self.wake, self.timeout) = (track, stream, wake, timeout)
+        self.track = track
+        self.stream = stream
+        self.wake = wake
+        self.timeout = timeout
     }
 
     var deadline: MonotonicTime {
@@ -40,7 +43,8 @@ final class AudioSending: PlayerSending {
         // It begins with what comes from now on. The track keeps its last packet, which is from before that, and which
         // this player may have had.
         _ = frames.take()
-        (self.frames, last) = (frames, nil)
+        self.frames = frames
+        last = nil
         silence.begin(at: now, after: timeout)
         return nil
     }

@@ -61,7 +61,10 @@ final class PictureSending: PlayerSending {
     /// - Parameter secondStart: how long after its beginning a player starts again, because some players discard the
     ///   frames by which they have analysed the stream.
     init(_ track: HostedTrack, _ stream: PlayerStream, wake: PlayerWake, secondStart: Interval) {
-        (self.track, self.stream, self.wake, self.secondStart) = (track, stream, wake, secondStart)
+        self.track = track
+        self.stream = stream
+        self.wake = wake
+        self.secondStart = secondStart
     }
 
     var deadline: MonotonicTime {

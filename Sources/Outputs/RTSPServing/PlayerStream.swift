@@ -54,7 +54,10 @@ struct PlayerStream {
     ///     together.
     ///   - clock: the clock of the reports, which the streams of a player share.
     init(_ media: RTSPMedia, _ way: Way, origin: MonotonicTime, clock: NTPClock, now: MonotonicTime) {
-        (self.media, self.way, self.origin, self.clock) = (media, way, origin, clock)
+        self.media = media
+        self.way = way
+        self.origin = origin
+        self.clock = clock
         reports = ReportSchedule(start: now)
     }
 

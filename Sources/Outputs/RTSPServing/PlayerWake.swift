@@ -10,7 +10,8 @@ final class PlayerWake: Sendable {
     private let isSignalled = Atomic<Bool>(false)
 
     init(_ number: Int, _ inbox: Mailbox<Int>) {
-        (self.number, self.inbox) = (number, inbox)
+        self.number = number
+        self.inbox = inbox
     }
 
     func signal() {

@@ -35,7 +35,8 @@ struct PublishedStream {
 
     /// A stream that has received nothing.
     init(_ announced: RTSPAnnouncement.Stream, reporter: SSRC) {
-        (self.announced, self.reporter) = (announced, reporter)
+        self.announced = announced
+        self.reporter = reporter
         statistics = ReceptionStatistics(announced.clockRate)
         clock = PublishedClock(announced.clockRate)
         switch announced.coding {

@@ -28,7 +28,10 @@ final class RTSPClient {
     private static let maxUnwritten = 256 << 10
 
     init(_ number: Int, _ connection: LinkConnection, _ session: RTSPSession, _ wake: PlayerWake) {
-        (self.number, self.connection, self.session, self.wake) = (number, connection, session, wake)
+        self.number = number
+        self.connection = connection
+        self.session = session
+        self.wake = wake
         keepLittleUnsent()
     }
 

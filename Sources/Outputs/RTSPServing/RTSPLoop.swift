@@ -45,8 +45,15 @@ final class RTSPLoop {
         _ host: ScreenRelayHost, _ served: ServedPublishers, listener: LinkListener, ports: RTSPPorts,
         inbox: Mailbox<Int>, isStopped: Flag, limits: RTSPServerLimits, counts: RTSPServer.Counts, log: EventLog
     ) throws(ServerError) {
-        (self.host, self.served, self.listener, self.ports, self.inbox) = (host, served, listener, ports, inbox)
-        (self.isStopped, self.limits, self.counts, self.log) = (isStopped, limits, counts, log)
+        self.host = host
+        self.served = served
+        self.listener = listener
+        self.ports = ports
+        self.inbox = inbox
+        self.isStopped = isStopped
+        self.limits = limits
+        self.counts = counts
+        self.log = log
         lines = LogRateLimiter(log)
         access = ViewerAccess(of: host)
         epoll = epoll_create1(Int32(EPOLL_CLOEXEC))

@@ -45,8 +45,12 @@ final class RTSPRecording {
         _ announcement: RTSPAnnouncement, _ publisher: ServedPublisher, of served: ServedPublishers,
         limits: PublisherLimits, name: String, log: EventLog, now: MonotonicTime
     ) {
-        (self.announcement, self.publisher, self.served) = (announcement, publisher, served)
-        (self.limits, self.name, self.log) = (limits, name, log)
+        self.announcement = announcement
+        self.publisher = publisher
+        self.served = served
+        self.limits = limits
+        self.name = name
+        self.log = log
         rate = PublisherRate(bytesPerSecond: limits.bytesPerSecond)
         awaitedUntil = now + limits.greeting
     }

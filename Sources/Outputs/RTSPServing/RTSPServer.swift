@@ -82,8 +82,11 @@ public final class RTSPServer: Sendable {
         guard let thread = NamedThread("rtsp", blocksSignals: true, body: { loop.value.run() }) else {
             throw ServerError("no thread is left")
         }
-        (self.inbox, self.isStopped, self.counts) = (inbox, isStopped, counts)
-        (self.served, self.thread) = (served, thread)
+        self.inbox = inbox
+        self.isStopped = isStopped
+        self.counts = counts
+        self.served = served
+        self.thread = thread
     }
 
     deinit { stop() }

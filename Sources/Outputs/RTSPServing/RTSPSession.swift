@@ -70,8 +70,14 @@ final class RTSPSession {
         _ connection: LinkConnection, of remote: TransportAddress, host: ScreenRelayHost, access: ViewerAccess,
         ports: RTSPPorts, served: ServedPublishers, wake: PlayerWake, limits: RTSPServerLimits, lines: LogRateLimiter
     ) {
-        (self.connection, self.host, self.access, self.ports) = (connection, host, access, ports)
-        (self.served, self.wake, self.limits, self.remote) = (served, wake, limits, remote)
+        self.connection = connection
+        self.host = host
+        self.access = access
+        self.ports = ports
+        self.served = served
+        self.wake = wake
+        self.limits = limits
+        self.remote = remote
         log = lines(of: remote.host)
         local = TransportAddress(localEndOf: connection.descriptor)?.host ?? "0.0.0.0"
     }
@@ -212,7 +218,8 @@ final class RTSPSession {
             }
             return false
         }
-        (self.waiting, described) = (nil, waiting.frames)
+        self.waiting = nil
+        described = waiting.frames
         try send(description(of: waiting, with: pictures), to: waiting.request)
         return true
     }

@@ -39,7 +39,8 @@ package final class ActiveConnections: Sendable {
             if life.begin(at: start) { Self.run(life, candidates, ufrag, onPath) }
         }
         guard let thread else { return nil }
-        (self.life, self.thread) = (life, thread)
+        self.life = life
+        self.thread = thread
     }
 
     deinit { life.end() }
@@ -103,7 +104,8 @@ private final class ActiveConnection {
         guard
             let socket = connectingSocket(to: candidate.address, port: candidate.port, unsent: Self.unsentLimit)
         else { return nil }
-        (self.ufrag, self.onOpen) = (ufrag, onOpen)
+        self.ufrag = ufrag
+        self.onOpen = onOpen
         self.socket = socket
     }
 

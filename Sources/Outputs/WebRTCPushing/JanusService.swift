@@ -22,7 +22,10 @@ struct JanusService: PublishingService {
     private var handle: Int64?
 
     init(_ url: String, _ room: WebRTCServer.JanusRoom, token: String?, _ context: CancellableContext) {
-        (self.url, self.room, self.token, self.context) = (url, room, token, context)
+        self.url = url
+        self.room = room
+        self.token = token
+        self.context = context
     }
 
     mutating func publish(_ offer: String) throws(OutputError) -> String {

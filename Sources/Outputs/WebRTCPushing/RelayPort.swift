@@ -28,7 +28,9 @@ final class RelayPort {
                 bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
             }
         }
-        (self.descriptor, self.ufrag, number) = (descriptor, ufrag, UInt16(bigEndian: address.sin_port))
+        self.descriptor = descriptor
+        self.ufrag = ufrag
+        number = UInt16(bigEndian: address.sin_port)
         guard descriptor >= 0, isBound else { return nil }
     }
 

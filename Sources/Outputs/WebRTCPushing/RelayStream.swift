@@ -73,7 +73,8 @@ final class RelayStream {
             let words = error.map { String(cString: $0.pointee.message) } ?? "no connection"
             throw StreamError(reason: watch.isTooNear ? "it is an address of this machine or its network" : words)
         }
-        (connection, self.stream) = (made, stream)
+        connection = made
+        self.stream = stream
         g_socket_set_timeout(socket, 0)
         descriptor = g_socket_get_fd(socket)
         // Old pictures must not queue in the kernel, and small packets not wait.

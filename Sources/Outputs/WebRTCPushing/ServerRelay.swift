@@ -41,7 +41,8 @@ public final class ServerRelay: Sendable {
         let start = MonotonicTime.now() + delay
         let thread = NamedThread("relay", blocksSignals: true) { run.run(from: start) }
         guard let thread else { return nil }
-        (self.run, self.thread) = (run, thread)
+        self.run = run
+        self.thread = thread
     }
 
     deinit { run.end() }
@@ -88,8 +89,12 @@ public final class ServerRelay: Sendable {
             onPath: @escaping @Sendable (String) -> Void
         ) {
             guard let life = RelayLife(), let cancellable = g_cancellable_new() else { return nil }
-            (self.servers, self.peers, self.ufrag, self.onPath) = (servers, peers, ufrag, onPath)
-            (self.life, self.cancellable) = (life, cancellable)
+            self.servers = servers
+            self.peers = peers
+            self.ufrag = ufrag
+            self.onPath = onPath
+            self.life = life
+            self.cancellable = cancellable
         }
 
         deinit { g_object_unref(cancellable) }

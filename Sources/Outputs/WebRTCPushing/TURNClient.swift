@@ -53,7 +53,9 @@ struct TURNClient {
 
     /// A client that asks for an address at once.
     init(user: String, password: String, peers: [TransportAddress], now: MonotonicTime) {
-        (self.user, self.password, self.peers) = (user, password, peers)
+        self.user = user
+        self.password = password
+        self.peers = peers
         request(.allocate, now: now)
     }
 

@@ -24,8 +24,11 @@ struct WHIPService: PublishingService {
         _ endpoint: String, token: String?, password: String? = nil, isViewing: Bool = false,
         _ context: CancellableContext
     ) {
-        (self.endpoint, self.token, self.context) = (endpoint, token, context)
-        (self.password, self.isViewing) = (password, isViewing)
+        self.endpoint = endpoint
+        self.token = token
+        self.context = context
+        self.password = password
+        self.isViewing = isViewing
     }
 
     /// The session's name in messages.

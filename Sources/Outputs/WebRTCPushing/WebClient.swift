@@ -23,7 +23,8 @@ final class WebClient {
     /// A client for the calling thread, which must also release it.
     init(_ context: CancellableContext) throws(OutputError) {
         guard let trust = ServerTrust() else { throw OutputError(ServerTrust.unreadable) }
-        (self.context, self.trust) = (context, trust)
+        self.context = context
+        self.trust = trust
     }
 
     /// What a server has answered so far: its body is still to be read. Released, it is given up.
@@ -33,7 +34,8 @@ final class WebClient {
 
         /// Takes over one reference to the stream.
         fileprivate init(_ message: Message, _ stream: UnsafeMutablePointer<GInputStream>) {
-            (self.message, self.stream) = (message, stream)
+            self.message = message
+            self.stream = stream
         }
 
         deinit { g_object_unref(stream) }
@@ -154,7 +156,8 @@ final class WebClient {
 
         /// Takes over one reference to the request.
         init(_ pointer: OpaquePointer, to server: URLComponents?, _ trust: ServerTrust, nearest: Nearness?) {
-            (self.pointer, self.nearest) = (pointer, nearest)
+            self.pointer = pointer
+            self.nearest = nearest
             let host = server?.host ?? "the server"
             self.host = host
             let port = server?.port ?? (server?.scheme?.lowercased() == "https" ? 443 : 80)

@@ -64,7 +64,10 @@ extension WebRTCServer {
     }
 
     private init(service: Service, url: String, token: String?, description: String, host: String) {
-        (self.service, self.url, self.token) = (service, url, token)
-        (self.description, self.host) = (description, host)
+        self.service = service
+        self.url = url
+        self.token = token
+        self.description = description
+        self.host = host
     }
 }

@@ -72,7 +72,10 @@ public final class DesktopSigns {
         _ settings: Settings, news: DesktopNews, facts: @escaping () -> SharingFacts, actions: Actions, log: EventLog,
         environment: (String) -> String?
     ) {
-        (self.settings, self.news, self.actions, self.log) = (settings, news, actions, log)
+        self.settings = settings
+        self.news = news
+        self.actions = actions
+        self.log = log
         readFacts = facts
         self.facts = facts()
         item = TrayItem { InstalledIcons.contain($0, environment: environment) }

@@ -24,7 +24,8 @@ final class RTSPReading: ViewConnection {
             inbox.post(.ended(Self.read(url, connection, into: inbox)))
         }
         guard let thread = started else { throw .noResources }
-        (self.inbox, self.thread) = (inbox, thread)
+        self.inbox = inbox
+        self.thread = thread
     }
 
     deinit { connection.abandon() }

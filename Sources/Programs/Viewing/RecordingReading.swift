@@ -46,7 +46,9 @@ final class RecordingReading: ViewConnection {
             inbox.post(.ended(Self.read(path, until: stop, into: inbox)))
         }
         guard let thread = started else { throw .noResources }
-        (self.inbox, self.stop, self.thread) = (inbox, stop, thread)
+        self.inbox = inbox
+        self.stop = stop
+        self.thread = thread
     }
 
     deinit { stop.set() }

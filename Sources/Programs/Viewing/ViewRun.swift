@@ -70,8 +70,11 @@ public final class ViewRun {
     public init(
         _ place: ViewPlace, _ settings: Settings, signals: Int32, log: EventLog, output: @escaping (String) -> Bool
     ) {
-        (self.place, self.settings, self.signals) = (place, settings, signals)
-        (self.log, self.output) = (log, output)
+        self.place = place
+        self.settings = settings
+        self.signals = signals
+        self.log = log
+        self.output = output
     }
 
     /// Views until the end. Returns why it is over.

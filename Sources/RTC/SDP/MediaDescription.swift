@@ -116,7 +116,9 @@ public struct PayloadFormat: Sendable, Equatable {
 
     /// The meaning of a payload type that has neither parameters nor feedback.
     public init(payloadType: UInt8, name: String, clockRate: UInt32, channelCount: Int? = nil) {
-        (self.payloadType, self.name, self.clockRate) = (payloadType, name, clockRate)
+        self.payloadType = payloadType
+        self.name = name
+        self.clockRate = clockRate
         self.channelCount = channelCount
     }
 

@@ -36,7 +36,9 @@ public struct Offer: Sendable, Equatable {
         _ kinds: [TrackFormat.Kind], _ local: LocalDescription, isReceiving: Bool, includes444: Bool,
         beginningWith start: CodedFrame?
     ) {
-        (self.kinds, self.isReceiving, self.includes444) = (kinds, isReceiving, includes444)
+        self.kinds = kinds
+        self.isReceiving = isReceiving
+        self.includes444 = includes444
         takesCongestionFeedback = local.takesCongestionFeedback
         isICELite = local.isICELite
         // Of what we receive, we report on the path transport-wide, and ask for key frames with PLI.

@@ -79,7 +79,8 @@ public final class DTLSTransport {
         let made = try context.makeSession(role, mtu: datagramLimit)
         self.context = context
         session = made.session
-        (input, output) = (made.input, made.output)
+        input = made.input
+        output = made.output
         self.role = role
         fingerprint = expectedFingerprint
     }

@@ -27,8 +27,12 @@ extension EndToEnd {
                     let iconName = event["iconName"] as? String, let labels = event["labels"] as? [String],
                     let disabled = event["disabled"] as? [String], let icons = event["icons"] as? [[String: Any]]
                 else { return nil }
-                (self.title, self.text, self.iconName) = (title, text, iconName)
-                (self.labels, self.disabled, self.icons) = (labels, disabled, icons)
+                self.title = title
+                self.text = text
+                self.iconName = iconName
+                self.labels = labels
+                self.disabled = disabled
+                self.icons = icons
             }
         }
 

@@ -18,7 +18,9 @@ extension EndToEndInBrowser {
             let folder = try TemporaryFolder()
             let site = try PythonClient("Network/pages", in: .debian, [folder.path])
             let port = try #require(try site.event("listening")["port"] as? Int)
-            (self.folder, self.site, self.port) = (folder, site, port)
+            self.folder = folder
+            self.site = site
+            self.port = port
         }
 
         private var allowed: String { "http://127.0.0.1:\(port)" }

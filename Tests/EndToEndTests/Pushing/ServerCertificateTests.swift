@@ -19,7 +19,8 @@ extension EndToEnd {
 
         init() throws {
             folder = try TemporaryFolder()
-            (certificate, key) = (folder.file("certificate"), folder.file("key"))
+            certificate = folder.file("certificate")
+            key = folder.file("key")
             try Self.openssl([
                 "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
                 "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", key,

@@ -48,7 +48,11 @@ final class TwoHosts {
         }
         let desk = try share(0, PictureSize(width: 320, height: 240))
         let stage = try share(1, PictureSize(width: 640, height: 480))
-        (self.port, self.desk, self.stage, self.ports, self.statistics) = (port, desk, stage, ports, statistics)
+        self.port = port
+        self.desk = desk
+        self.stage = stage
+        self.ports = ports
+        self.statistics = statistics
         media = zip(addresses, mediaPorts).map { "\($0):\($1)" }
         let packaged = packageRoot + "/packaging/scale/"
         var configuration = String(decoding: try fileBytes(packaged + "haproxy.cfg"), as: UTF8.self)

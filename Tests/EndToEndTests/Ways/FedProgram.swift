@@ -27,7 +27,8 @@ final class FedProgram: WaysHost {
             let desktop = try SharedDesktop(
                 options: options + ["--sound", "desktop"], prefix: ["env", "PULSE_SERVER=\(pulse.address)"])
             feeders = try [pulse, desktop, pulse.playTone()]
-            (host, link) = (desktop.host, desktop.link)
+            host = desktop.host
+            link = desktop.link
         case .whip:
             host = try start(["--presenters"])
             link = try host.printedLink()

@@ -63,13 +63,16 @@ final class WaysRun {
         pushes += ["file:" + folder.file("pushed.mkv"), "file:" + folder.file("room.m3u8")] + (peers?.pushes ?? [])
         if way == .custom {
             host = try LibraryHost(pushes: pushes, joins: peers?.joins ?? [], recording: recording)
-            (program, feeders) = (nil, [])
+            program = nil
+            feeders = []
         } else {
             let options =
                 ["--rtsp", "0", "--record", recording] + pushes.flatMap { ["--push", $0] }
                 + (peers?.joins ?? []).flatMap { ["--join", $0] } + variation.options
             let fed = try FedProgram(way, options, variation, in: folder, recordings: recordings)
-            (host, program, feeders) = (fed, fed.host, fed.feeders)
+            host = fed
+            program = fed.host
+            feeders = fed.feeders
         }
     }
 
@@ -225,7 +228,8 @@ struct LinkParts {
     init(_ link: String) {
         let halves = link.split(separator: "#", maxSplits: 1)
         let names = (halves.last ?? "").split(separator: ",", maxSplits: 1)
-        (base, room) = (String(halves[0].dropLast()), String(names.first ?? ""))
+        base = String(halves[0].dropLast())
+        room = String(names.first ?? "")
         token = names.count > 1 ? String(names[1]) : ""
     }
 }

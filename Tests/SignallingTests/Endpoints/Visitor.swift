@@ -23,7 +23,8 @@ struct Visitor {
         _ server: borrowing RunningServer, _ token: String, _ name: String, room: String = "desk", secrets: String = ""
     ) throws {
         client = try WebSocketClient(port: server.port)
-        (self.token, self.name) = (token, name)
+        self.token = token
+        self.name = name
         try client.send(
             event: "__join", "{\"room\":\"\(room),\(token)\",\"role\":\"viewer\",\"name\":\"\(name)\"\(secrets)}")
         let peers = try client.next(event: "_peers")

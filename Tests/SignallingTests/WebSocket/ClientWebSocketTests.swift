@@ -28,7 +28,8 @@ struct ClientWebSocketTests {
                 let socket = ClientWebSocket(to: address, limit: limit, on: thread.context) { [weak self] event in
                     self?.seen.withLock { $0.append(event) }
                 }
-                (self.socket, left) = (socket, socket)
+                self.socket = socket
+                left = socket
                 socket.connect()
             }
         }

@@ -14,7 +14,8 @@ public final class SRTRelay {
     /// Starts the relay at two ports of UDP, and waits until it listens.
     public init(ports: (input: UInt16, output: UInt16)) throws {
         let places = [ports.input, ports.output].map { "srt://127.0.0.1:\($0)" }
-        (input, output) = (places[0], places[1])
+        input = places[0]
+        output = places[1]
         // What is late is lost, and a busy machine is late.
         var launch = Launch("srt-live-transmit", ["-q"] + places.map { $0 + "?mode=listener&latency=1000" })
         launch.standardOutput = .null

@@ -16,7 +16,9 @@ public struct SkippedPictures {
 
     /// Creates pictures of that many macroblocks, in a stream that keeps that many references.
     public init(columns: UInt32, rows: UInt32, references: UInt32) {
-        (self.columns, self.rows, self.references) = (columns, rows, references)
+        self.columns = columns
+        self.rows = rows
+        self.references = references
     }
 
     /// The SPS, a NAL unit without a start code.

@@ -43,7 +43,8 @@ public struct ToneFit {
             }
         }
         let count = Double(max(1, samples.count))
-        (ofSine, ofCosine) = (ofSine * 2 / count, ofCosine * 2 / count)
+        ofSine = ofSine * 2 / count
+        ofCosine = ofCosine * 2 / count
         amplitude = (ofSine * ofSine + ofCosine * ofCosine).squareRoot()
         phase = atan2(ofCosine, ofSine)
         let signal = amplitude * amplitude / 2

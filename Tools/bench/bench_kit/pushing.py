@@ -17,7 +17,7 @@ def share(bench, options, scene, seconds, folder, bit_rate, network=None, **more
 
 def pushes(room):
     """What each push does now; see Protocol/control.md."""
-    return (room.ask("push list") or {}).get("pushes", [])
+    return (room.ask("push-list") or {}).get("pushes", [])
 
 
 def wait_until_connected(room, count):

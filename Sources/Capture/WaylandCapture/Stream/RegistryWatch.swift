@@ -24,7 +24,9 @@ final class RegistryWatch {
         guard let registry = shim_pw_registry(connection.core) else {
             throw .library(call: "pw_core_get_registry", code: errno)
         }
-        (self.onObject, self.onRemoval, self.registry) = (onObject, onRemoval, registry)
+        self.onObject = onObject
+        self.onRemoval = onRemoval
+        self.registry = registry
         events.initialize(to: pw_registry_events())
         hook.initialize(to: spa_hook())
         events.pointee.version = UInt32(PW_VERSION_REGISTRY_EVENTS)

@@ -74,7 +74,8 @@ struct PointingDrawing {
             labels.append(Label(name: viewer.name, area: area, background: Self.labelColor(of: viewer.name)))
             left -= 1
         }
-        (self.fills, self.labels) = (fills, labels)
+        self.fills = fills
+        self.labels = labels
     }
 
     /// Nothing, which takes off the screen what is shown.

@@ -25,8 +25,14 @@ struct WindowPropertyReader {
             "_NET_WM_WINDOW_TYPE_DOCK", "_NET_WM_WINDOW_TYPE_MENU", "_NET_WM_WINDOW_TYPE_DROPDOWN_MENU",
             "_NET_WM_WINDOW_TYPE_POPUP_MENU", "_NET_WM_WINDOW_TYPE_COMBO",
         ])
-        (state, modernTitle, utf8, leader, process) = (atoms[0], atoms[1], atoms[2], atoms[3], atoms[4])
-        (kind, panel, menus) = (atoms[5], atoms[6], Set(atoms[7...]))
+        state = atoms[0]
+        modernTitle = atoms[1]
+        utf8 = atoms[2]
+        leader = atoms[3]
+        process = atoms[4]
+        kind = atoms[5]
+        panel = atoms[6]
+        menus = Set(atoms[7...])
     }
 
     /// Requests the first 1 KiB from `offset`, or as much as `length` says, both in units of 4 bytes.

@@ -27,7 +27,8 @@ struct Attempts {
     var isWaiting: Bool { if case .waiting = phase { true } else { false } }
 
     mutating func begin(_ number: Int, at now: MonotonicTime) {
-        (self.number, phase) = (number, .connecting(deadline: now + Self.timeout))
+        self.number = number
+        phase = .connecting(deadline: now + Self.timeout)
     }
 
     mutating func connected(at now: MonotonicTime) { phase = .connected(since: now) }

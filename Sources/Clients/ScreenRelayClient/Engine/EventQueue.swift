@@ -15,7 +15,8 @@ final class EventQueue<Event: Sendable>: Sendable {
 
     init() {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        (wakes, wake) = (stream, continuation)
+        wakes = stream
+        wake = continuation
     }
 
     /// Adds an event. An event that waits and that `replacing` holds for is removed.

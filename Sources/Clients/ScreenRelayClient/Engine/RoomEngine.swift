@@ -76,7 +76,9 @@ final class RoomEngine: @unchecked Sendable {
     private var isFinished = false
 
     init(_ place: RoomPlace, name: String?, servers: NamedServers?) {
-        (self.place, self.name, self.servers) = (place, name, servers)
+        self.place = place
+        self.name = name
+        self.servers = servers
     }
 
     /// The tracks of the room. Any thread.
@@ -164,7 +166,8 @@ final class RoomEngine: @unchecked Sendable {
         room = nil
         let viewing = sessions.values.compactMap(\.connection)
         let publishing = publishing.values.compactMap(\.connection)
-        (sessions, self.publishing) = ([:], [:])
+        sessions = [:]
+        self.publishing = [:]
         endAll(end)
         // All are told at once, and then waited for.
         for connection in viewing { connection.abandon() }

@@ -79,7 +79,8 @@ final class PublishedTrack: Sendable {
     private let isOver = Flag()
 
     init(_ name: String, _ source: PublicationSource) {
-        (self.name, self.source) = (name, source)
+        self.name = name
+        self.source = source
     }
 
     /// Whether it has ended.

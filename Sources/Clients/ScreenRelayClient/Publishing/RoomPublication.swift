@@ -12,7 +12,9 @@ public final class RoomPublication: Sendable {
     private let room: RoomClient
 
     init(_ publication: (id: UInt64, track: PublishedTrack), _ room: RoomClient) {
-        (id, published, self.room) = (publication.id, publication.track, room)
+        id = publication.id
+        published = publication.track
+        self.room = room
     }
 
     deinit { end() }

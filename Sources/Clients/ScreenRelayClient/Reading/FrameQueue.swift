@@ -36,7 +36,10 @@ final class FrameQueue: Sendable {
 
     init(track: String, kind: TrackFormat.Kind) {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        (self.track, self.kind, wakes, wake) = (track, kind, stream, continuation)
+        self.track = track
+        self.kind = kind
+        wakes = stream
+        wake = continuation
     }
 
     /// Adds a frame that arrived.

@@ -15,7 +15,10 @@ public struct RoomFrame: Sendable {
     public let number: UInt64
 
     init(_ frame: ReceivedFrame, number: UInt64) {
-        (coded, codec, arrival, self.number) = (frame.coded, frame.codec, frame.arrival, number)
+        coded = frame.coded
+        codec = frame.codec
+        arrival = frame.arrival
+        self.number = number
     }
 }
 

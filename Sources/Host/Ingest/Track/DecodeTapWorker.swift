@@ -114,7 +114,8 @@ final class DecodeTapWorker {
             if isNewStream || failures >= Self.failuresBeforeNewDecoder { dropDecoder() }
             // Each stream's faults are reported.
             if isNewStream { failures = 0 }
-            (self.headers, epoch) = (headers, delivery.epoch)
+            self.headers = headers
+            epoch = delivery.epoch
         }
         // A source that makes key frames has been asked for one; until it arrives, every picture would only fail again.
         guard gate.passes(isRandomAccess: frame.isRandomAccess) || !sourceMakesKeyFrames else { return }

@@ -55,7 +55,8 @@ struct ChunkHeader: Sendable {
         guard let field = reader.uint24() else { return false }
         if form < 2 {
             guard let length = reader.uint24(), let type = reader.uint8() else { return false }
-            (self.length, self.type) = (Int(length), type)
+            self.length = Int(length)
+            self.type = type
         }
         if form == 0 {
             guard let stream = reader.uint32LittleEndian() else { return false }

@@ -7,7 +7,9 @@ struct RTMPCommand: Hashable, Sendable {
     var values: [AMFValue]
 
     init(name: String, transaction: Double, values: [AMFValue]) {
-        (self.name, self.transaction, self.values) = (name, transaction, values)
+        self.name = name
+        self.transaction = transaction
+        self.values = values
     }
 
     /// Reads a message of a type that carries commands.

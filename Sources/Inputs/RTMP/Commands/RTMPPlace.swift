@@ -32,13 +32,15 @@ extension RTMPPlace {
             guard let name = PercentCoding.decode(part) else { return nil }
             names.append(name)
         }
-        (room, track) = (names.first, names.count > 1 ? names[1] : nil)
+        room = names.first
+        track = names.count > 1 ? names[1] : nil
         let secrets = (ownSecret ?? secret ?? "").split(
             separator: ",", maxSplits: 1, omittingEmptySubsequences: false)
         guard let token = PercentCoding.decode(secrets.first ?? ""),
             let password = PercentCoding.decode(secrets.count > 1 ? secrets[1] : "")
         else { return nil }
-        (self.token, self.password) = (token, password)
+        self.token = token
+        self.password = password
     }
 
     /// The names in a text, and the secret behind `?token=` or the first comma; nil if it has none.

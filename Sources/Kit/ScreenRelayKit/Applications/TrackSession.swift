@@ -17,7 +17,10 @@ public final class TrackSession: Sendable {
     private let readers: PointerlessReaders
 
     init(_ id: MediaSessionID, _ description: String, of server: MediaServer, _ readers: PointerlessReaders) {
-        (self.id, self.description, self.server, self.readers) = (id, description, server, readers)
+        self.id = id
+        self.description = description
+        self.server = server
+        self.readers = readers
         readers.applications(by: 1)
     }
 

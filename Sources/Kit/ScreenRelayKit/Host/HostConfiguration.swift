@@ -120,7 +120,8 @@ public struct HostRecording: Sendable {
 
     /// Recordings at `path` and beside it.
     public init(path: String, limit: UInt64? = nil) {
-        (self.path, self.limit) = (path, limit)
+        self.path = path
+        self.limit = limit
     }
 }
 

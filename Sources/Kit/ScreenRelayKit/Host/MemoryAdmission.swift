@@ -36,7 +36,9 @@ final class MemoryAdmission: Sendable {
         log: EventLog, clock: @escaping @Sendable () -> MonotonicTime = { MonotonicTime.now() },
         read: @escaping @Sendable () -> LimitedGroup? = { MemoryLimits().tightestGroup() }
     ) {
-        (self.log, self.clock, self.read) = (log, clock, read)
+        self.log = log
+        self.clock = clock
+        self.read = read
     }
 
     /// Admits a session, or returns why there is no room for it, for the viewer.

@@ -17,7 +17,10 @@ package final class ServedPublisher: Sendable {
     private let hasEnded = Flag()
 
     init(_ id: String, into track: HostedTrack, from address: String, onEnding: @escaping @Sendable () -> Void) {
-        (self.id, self.track, self.address, self.onEnding) = (id, track, address, onEnding)
+        self.id = id
+        self.track = track
+        self.address = address
+        self.onEnding = onEnding
     }
 
     /// Why its connection has to end; nil if it may go on.

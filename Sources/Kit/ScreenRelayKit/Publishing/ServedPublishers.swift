@@ -22,7 +22,10 @@ package final class ServedPublishers: Sendable {
         package var password: String
 
         package init(room: String?, track: String?, token: String = "", password: String = "") {
-            (self.room, self.track, self.token, self.password) = (room, track, token, password)
+            self.room = room
+            self.track = track
+            self.token = token
+            self.password = password
         }
     }
 
@@ -50,7 +53,10 @@ package final class ServedPublishers: Sendable {
     package init(
         of host: ScreenRelayHost, over transport: PublishingProtocol, limits: PublisherLimits, wake: EventFD
     ) {
-        (self.host, self.transport, self.limits, self.wake) = (host, transport, limits, wake)
+        self.host = host
+        self.transport = transport
+        self.limits = limits
+        self.wake = wake
     }
 
     /// How many have a track now.

@@ -8,6 +8,8 @@ package struct TrackPublication: Sendable, Equatable {
     package let isReencoded: Bool
 
     package init(transport: PublishingProtocol, text: String, isReencoded: Bool) {
-        (self.transport, self.text, self.isReencoded) = (transport, text, isReencoded)
+        self.transport = transport
+        self.text = text
+        self.isReencoded = isReencoded
     }
 }

@@ -67,7 +67,8 @@ public final class HostedTrack: Sendable {
         self.origin = origin
         let sound = TrackHub(origin: origin)
         let soundHold = AudioPause(sound)
-        (self.sound, self.soundHold) = (sound, soundHold)
+        self.sound = sound
+        self.soundHold = soundHold
         do throws(IngestError) {
             ingest = try TrackIngest(
                 hub: TrackHub(origin: origin), log: log,

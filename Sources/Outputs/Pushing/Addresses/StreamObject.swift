@@ -36,7 +36,9 @@ struct StreamObject: Sendable, CustomStringConvertible {
                 throw OutputSettingsError(
                     "its object must be a file or an http or https URL, for example object:live.json")
             }
-            (description, place, isFile) = (text, text, true)
+            description = text
+            place = text
+            isFile = true
             return
         }
         // Else a part of a password would be taken for the host, and shown.

@@ -33,7 +33,8 @@ final class PushConnection: PushAttempt {
             exchange.abandon()
             return nil
         }
-        (self.exchange, self.thread) = (exchange, thread)
+        self.exchange = exchange
+        self.thread = thread
     }
 
     var number: Int { exchange.number }

@@ -34,7 +34,10 @@ final class PushExchange: Sendable {
     /// Prepares an attempt; nil if the process has no descriptor left.
     init?(_ number: Int, to target: PushTarget, of track: HostedTrack, _ source: PushSource, settings: PushSettings) {
         guard let wake = EventFD() else { return nil }
-        (self.number, self.target, self.track, self.settings) = (number, target, track, settings)
+        self.number = number
+        self.target = target
+        self.track = track
+        self.settings = settings
         self.wake = wake
         isOfTrack = source.isTrack
         inbox = RankedMutex(Inbox(inputs: Inputs(source: source)), .pushInbox)

@@ -56,8 +56,12 @@ final class WebRTCConnection: PushAttempt {
         _ number: Int, to server: WebRTCServer, of track: HostedTrack, settings: PushSettings, isRepeated: Bool,
         wake: @escaping @Sendable () -> Void, report: @escaping @Sendable (OutputLife.Event) -> Void
     ) {
-        (self.number, self.server, self.track) = (number, server, track)
-        (self.settings, self.isRepeated, self.report) = (settings, isRepeated, report)
+        self.number = number
+        self.server = server
+        self.track = track
+        self.settings = settings
+        self.isRepeated = isRepeated
+        self.report = report
         isEarly = !track.hasPictures
         let subscription = track.subscribe(wake: wake)
         // While there are viewers, the next key frame may be minutes away.

@@ -43,7 +43,8 @@ struct StillRhythm {
 
     /// A rhythm whose first picture is still to come, which is asked for in other ways.
     init(isWatched: Bool, isCoarse: Bool, at now: MonotonicTime) {
-        (self.isWatched, self.isCoarse) = (isWatched, isCoarse)
+        self.isWatched = isWatched
+        self.isCoarse = isCoarse
         due = now + Self.maxSilence
     }
 

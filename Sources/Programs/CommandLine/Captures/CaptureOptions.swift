@@ -59,9 +59,11 @@ public struct CaptureOptions: Sendable, Equatable {
         chroma = try parsed.required("chroma", as: .chroma)
         pausesWhenLocked = parsed.has("pause-when-locked")
         let frameRates = try parsed.required("fps", as: .span(of: .frameRate))
-        (lowestFramesPerSecond, framesPerSecond) = (frameRates.least, frameRates.most)
+        lowestFramesPerSecond = frameRates.least
+        framesPerSecond = frameRates.most
         let bitRates = try parsed.value("bitrate", as: .span(of: .bitRate))
-        (firstBitRate, bitRate) = (bitRates?.least, bitRates?.most)
+        firstBitRate = bitRates?.least
+        bitRate = bitRates?.most
         qp = try parsed.value("constant-qp", as: .integer(0...51, what: "quantizer"))
         refines = !parsed.has("no-refinement")
     }

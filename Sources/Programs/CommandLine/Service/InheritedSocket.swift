@@ -12,7 +12,8 @@ public struct InheritedSocket: Equatable, Sendable {
 
     /// A socket of this name.
     public init(name: String, descriptor: Int32) {
-        (self.name, self.descriptor) = (name, descriptor)
+        self.name = name
+        self.descriptor = descriptor
     }
 
     /// The sockets that the environment describes, in order. There are none if the variables are another process's.

@@ -37,7 +37,8 @@ struct SoundOption {
         confinement.copiesCredentials = capture.confinement.copiesCredentials
         self.confinement = confinement
         guard let source else {
-            (program, plan) = (nil, nil)
+            program = nil
+            plan = nil
             return
         }
         guard let path = ProgramBeside.sound.path else {

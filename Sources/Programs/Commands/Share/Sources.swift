@@ -17,7 +17,8 @@ final class Sources: Sendable {
 
     /// No sources yet.
     init(of host: ScreenRelayHost, log: EventLog) {
-        (self.host, self.log) = (host, log)
+        self.host = host
+        self.log = log
     }
 
     /// What the first track shows; nil if a capture is its source.

@@ -41,7 +41,9 @@ final class Watchdog: Sendable {
             }
         }
         guard let thread else { return nil }
-        (self.wake, self.isStopped, self.thread) = (wake, isStopped, thread)
+        self.wake = wake
+        self.isStopped = isStopped
+        self.thread = thread
     }
 
     /// Ends the thread. Idempotent.

@@ -24,7 +24,9 @@ public struct KeyChord: Equatable, Sendable, CustomStringConvertible {
             modifiers |= modifier
         }
         guard !isTyped || modifiers & ~Self.shift != 0 else { return nil }
-        (description, self.symbol, self.modifiers) = (text, symbol, modifiers)
+        description = text
+        self.symbol = symbol
+        self.modifiers = modifiers
     }
 
     /// The chord in the desktop portal's syntax (Shortcuts Specification 0.1, section 2), for example `CTRL+ALT+p`.

@@ -57,7 +57,9 @@ final class PauseKey: SharersKey {
             roots.append(screen.pointee.root)
             xcb_screen_next(&screens)
         }
-        (self.connection, self.roots, self.chord) = (connection, roots, chord)
+        self.connection = connection
+        self.roots = roots
+        self.chord = chord
         try grab(until: deadline)
     }
 

@@ -17,7 +17,9 @@ struct PauseKeys {
 
     /// A key that isn't bound yet.
     init(_ chord: KeyChord, of place: DesktopSigns.KeyPlace, log: EventLog) {
-        (self.chord, self.place, self.log) = (chord, place, log)
+        self.chord = chord
+        self.place = place
+        self.log = log
     }
 
     /// What to poll; nil without a bound key.

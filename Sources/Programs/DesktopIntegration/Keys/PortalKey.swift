@@ -45,7 +45,8 @@ final class PortalKey: SharersKey {
     ///   - log: gets a line once the key is bound.
     ///   - busAddress: the address of the bus with the portal; nil for the user's.
     init(_ chord: KeyChord, log: EventLog, busAddress: String? = nil) {
-        (self.chord, self.log) = (chord, log)
+        self.chord = chord
+        self.log = log
         bus = BusConnection(address: busAddress)
         guard bus.failure == 0 else {
             problem = .noBus(code: bus.failure)

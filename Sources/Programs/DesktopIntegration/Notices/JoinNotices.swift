@@ -28,7 +28,8 @@ struct JoinNotices {
     mutating func next(at now: MonotonicTime) -> String? {
         guard let first, now >= nextTime else { return nil }
         let text = more == 0 ? "\(first) joined" : "\(first) and \(more) more joined"
-        (self.first, more) = (nil, 0)
+        self.first = nil
+        more = 0
         nextTime = now + Self.spacing
         return text
     }

@@ -8,7 +8,9 @@ struct BusProperty {
     let write: (inout BusWriter) -> Void
 
     init(_ name: String, _ type: String, _ write: @escaping (inout BusWriter) -> Void) {
-        (self.name, self.type, self.write) = (name, type, write)
+        self.name = name
+        self.type = type
+        self.write = write
     }
 
     static func string(_ name: String, _ text: String) -> BusProperty { BusProperty(name, "s") { $0.string(text) } }

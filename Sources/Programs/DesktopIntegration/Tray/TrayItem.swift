@@ -14,7 +14,8 @@ struct TrayItem {
     /// An item whose icons are looked for with `isInstalled`.
     init(isInstalled: (String) -> Bool) {
         func name(_ name: String) -> String { isInstalled(name) ? name : "" }
-        (liveIcon, pausedIcon) = (name("screenrelay"), name("screenrelay-paused"))
+        liveIcon = name("screenrelay")
+        pausedIcon = name("screenrelay-paused")
     }
 
     /// Answers a call of the item's object. Returns false if it isn't known. `activate` is called after the answer to a

@@ -22,7 +22,8 @@ public struct TransportArrivals: Sendable {
 
     /// Reports are from `sender`, and their times count from `now`.
     public init(sender: SSRC, now: MonotonicTime) {
-        (self.sender, origin) = (sender, now)
+        self.sender = sender
+        origin = now
     }
 
     /// Records the arrival of the packet with this transport-wide number, of the stream `media`, which is read `now`.

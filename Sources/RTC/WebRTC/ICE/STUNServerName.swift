@@ -22,7 +22,8 @@ struct STUNServerName: Sendable, Hashable {
             host = text[text.index(after: text.startIndex)..<end]
             if !rest.isEmpty { port = rest.dropFirst() }
         } else if let colon = text.firstIndex(of: ":"), colon == text.lastIndex(of: ":") {
-            (host, port) = (text[..<colon], text[text.index(after: colon)...])
+            host = text[..<colon]
+            port = text[text.index(after: colon)...]
         }
         guard let number = UInt16(port), number > 0, !host.isEmpty else { return nil }
         self.host = String(host)

@@ -97,7 +97,8 @@ struct SelectedPair {
             if !hasConsent { queueCheck(path, by: agent, now: now) }
         } else if !hasConsent, nominated || !isNominated {
             // Only the handshake uses this path before the peer answers there.
-            (current, self.agent) = (path, agent)
+            current = path
+            self.agent = agent
             consentRefreshedAt = nil
             queueCheck(path, by: agent, now: now)
         } else {
@@ -175,7 +176,8 @@ struct SelectedPair {
     /// other, or if we nominate it.
     mutating func addValidPair(_ path: NetworkPath, nominated: Bool = false, by agent: ICEAgent, now: MonotonicTime) {
         if nominated || !isNominated && consented(now: now) == nil {
-            (current, self.agent) = (path, agent)
+            current = path
+            self.agent = agent
             if nominated { (isNominated, pendingNomination) = (true, nil) }
         }
         if path.peer == current?.peer { refreshConsent(now: now) }

@@ -52,7 +52,10 @@ struct LoopLag: Sendable {
     /// A thread that begins its first turn now.
     init(_ limits: Limits = Limits(), now: MonotonicTime) {
         self.limits = limits
-        (beganAt, endedAt, windowBegan, sampledAt) = (now, now, now, now)
+        beganAt = now
+        endedAt = now
+        windowBegan = now
+        sampledAt = now
     }
 
     /// Whether the thread has been too late for some time, and isn't on time again.

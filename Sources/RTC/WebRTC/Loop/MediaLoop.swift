@@ -86,7 +86,8 @@ final class MediaLoop {
             sockets.listener, maxLength: Self.datagramRoom, admission: group.connections, loop: index,
             adopts: sockets.takesConnections && group.loops.count > 1)
         self.context = context
-        (self.group, self.index) = (group, index)
+        self.group = group
+        self.index = index
         var ownLimits = halfOpenLimits
         ownLimits.count = max(1, halfOpenLimits.count / group.loops.count)
         sessions = SessionTable(sharing: group.addresses, by: index, halfOpenLimits: ownLimits)

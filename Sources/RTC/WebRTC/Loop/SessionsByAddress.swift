@@ -34,7 +34,8 @@ struct SessionsByAddress {
 
     /// The addresses of the sessions of `loop`, which are in `shared` as well.
     init(sharedIn shared: LoopsByAddress? = nil, by loop: Int = 0) {
-        (allLoops, self.loop) = (shared, loop)
+        allLoops = shared
+        self.loop = loop
     }
 
     /// The session at `address`; nil if there is none.

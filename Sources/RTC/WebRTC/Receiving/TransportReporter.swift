@@ -18,8 +18,10 @@ struct TransportReporter {
     /// numbers.
     init?(_ parameters: SessionParameters, _ publication: Publication, protector: SRTPSession, now: MonotonicTime) {
         guard let id = publication.transportNumberID else { return nil }
-        (extensionID, sender) = (id, publication.ssrc)
-        (canonicalName, hasReducedSizeRTCP) = (parameters.canonicalName, publication.hasReducedSizeRTCP)
+        extensionID = id
+        sender = publication.ssrc
+        canonicalName = parameters.canonicalName
+        hasReducedSizeRTCP = publication.hasReducedSizeRTCP
         self.protector = protector
         arrivals = TransportArrivals(sender: publication.ssrc, now: now)
     }

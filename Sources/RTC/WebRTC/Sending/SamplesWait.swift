@@ -27,10 +27,12 @@ struct SamplesWait: Sendable {
         let isAwaited = check.map { $0.samples == nil } ?? false
         let since = since ?? now
         guard isAwaited, viewerChecks, now - since < Self.timeout else {
-            (self.since, heldUntil) = (nil, nil)
+            self.since = nil
+            heldUntil = nil
             return false
         }
-        (self.since, heldUntil) = (since, now + Self.interval)
+        self.since = since
+        heldUntil = now + Self.interval
         return true
     }
 

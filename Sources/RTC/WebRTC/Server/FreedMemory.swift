@@ -26,7 +26,9 @@ final class FreedMemory: Sendable {
         after count: Int = FreedMemory.usualCount, delay: Interval = FreedMemory.usualDelay,
         giveBack: @escaping @Sendable () -> Void = { _ = malloc_trim(0) }
     ) {
-        (self.count, self.delay, self.giveBack) = (count, delay, giveBack)
+        self.count = count
+        self.delay = delay
+        self.giveBack = giveBack
     }
 
     /// Notes that a session has ended. Doesn't block.

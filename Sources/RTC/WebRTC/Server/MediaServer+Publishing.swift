@@ -101,7 +101,9 @@ public final class ViewingOffer: Sendable {
     let loop: Int
 
     init(offer: Offer, local: LocalDescription, loop: Int) {
-        (self.offer, self.local, self.loop) = (offer, local, loop)
+        self.offer = offer
+        self.local = local
+        self.loop = loop
     }
 
     /// The SDP offer, with all of our candidates.

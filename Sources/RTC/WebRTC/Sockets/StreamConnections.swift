@@ -65,7 +65,9 @@ final class StreamConnections {
         _ listener: consuming StreamListener?, maxLength: Int, admission: StreamAdmission = StreamAdmission(),
         loop: Int = 0, adopts: Bool = false
     ) {
-        (self.maxLength, self.admission, self.loop) = (maxLength, admission, loop)
+        self.maxLength = maxLength
+        self.admission = admission
+        self.loop = loop
         listenerDescriptor = listener?.descriptor ?? -1
         self.listener = listener
         descriptor = listenerDescriptor < 0 && !adopts ? -1 : epoll_create1(Int32(EPOLL_CLOEXEC))

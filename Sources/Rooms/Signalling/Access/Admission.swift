@@ -45,7 +45,8 @@ final class Admission {
         _ configuration: SignallingConfiguration,
         grant: @escaping (RoomKey) -> (grant: AccessGrant, room: RoomDefinition?)
     ) {
-        (self.configuration, self.grant) = (configuration, grant)
+        self.configuration = configuration
+        self.grant = grant
         administrationToken = configuration.administration.map { AccessToken($0.token) }
         allowedOrigins = Set(configuration.allowedOrigins.map { $0.lowercased() })
         hostNames = HostNames(configuration, certificate: configuration.tls)

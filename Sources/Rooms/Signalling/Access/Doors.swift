@@ -45,7 +45,9 @@ final class Doors {
     private var changedRooms: Set<String> = []
 
     init(_ configuration: SignallingConfiguration, rooms: HostRooms, board: DoorBoard, log: LogRateLimiter) {
-        (self.rooms, self.board, self.log) = (rooms, board, log)
+        self.rooms = rooms
+        self.board = board
+        self.log = log
         returnTime = configuration.limits.returnTime
         formerVisitLimit = configuration.limits.membersInRoom
         onEvent = configuration.onEvent

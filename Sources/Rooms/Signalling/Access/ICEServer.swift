@@ -69,7 +69,10 @@ public struct ICEServer: Sendable, Equatable {
             let address = String(place.host.dropFirst().dropLast())
             guard address.contains(":"), g_hostname_is_ip_address(address) != 0 else { return nil }
         }
-        (self.scheme, host, self.transport, self.credentials) = (scheme, place.host, transport, credentials)
+        self.scheme = scheme
+        host = place.host
+        self.transport = transport
+        self.credentials = credentials
         port = place.port ?? (scheme == .turns ? 5349 : 3478)
     }
 
@@ -124,7 +127,8 @@ struct ClientICEServer: Encodable, Equatable {
     init(_ server: ICEServer, now: Int) {
         urls = [server.url]
         guard let credentials = server.credentials(until: now + Self.lifetime) else { return }
-        (username, credential) = (credentials.user, credentials.password)
+        username = credentials.user
+        credential = credentials.password
     }
 
     /// The password that a server with this secret expects of `user`: base64 of its HMAC-SHA1.

@@ -14,8 +14,11 @@ package struct WebSocketAddress: Hashable, Sendable {
     package var subprotocol: String?
 
     package init(host: String, port: UInt16, isSecure: Bool, target: String, subprotocol: String? = nil) {
-        (self.host, self.port, self.isSecure) = (host, port, isSecure)
-        (self.target, self.subprotocol) = (target, subprotocol)
+        self.host = host
+        self.port = port
+        self.isSecure = isSecure
+        self.target = target
+        self.subprotocol = subprotocol
     }
 }
 

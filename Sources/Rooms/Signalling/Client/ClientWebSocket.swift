@@ -56,7 +56,9 @@ package final class ClientWebSocket {
     package init(
         to address: WebSocketAddress, limit: Int, on context: MainContext, onEvent: @escaping (Event) -> Void
     ) {
-        (self.address, self.context, self.onEvent) = (address, context, onEvent)
+        self.address = address
+        self.context = context
+        self.onEvent = onEvent
         let nonce = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
         handshake = ClientHandshake(to: address, nonce: nonce)
         decoder = WebSocketDecoder(limit: limit, isMasked: false)
@@ -140,7 +142,9 @@ package final class ClientWebSocket {
             let reason = reason(error)
             return fail(error.map(isRefusedConnection) == true ? .nobodyListens(reason) : .unreachable(reason))
         }
-        (connection, self.stream, phase) = (made, stream, .shakingHands)
+        connection = made
+        self.stream = stream
+        phase = .shakingHands
         reading = EventSource.readable(input, on: context.pointer, of: self) { $0.readAll() }
         write(handshake.request)
     }

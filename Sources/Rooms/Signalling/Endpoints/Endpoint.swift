@@ -38,9 +38,14 @@ final class Endpoint {
         for service: Service, rooms: HostRooms, admission: Admission, presence: RoomPresence, sessionEnds: SessionEnds,
         presenters: Presenters, iceServers: [ICEServer], log: LogRateLimiter
     ) {
-        (self.service, self.rooms, self.admission) = (service, rooms, admission)
-        (self.presenters, self.iceServers) = (presenters, iceServers)
-        (self.presence, self.sessionEnds, self.log) = (presence, sessionEnds, log)
+        self.service = service
+        self.rooms = rooms
+        self.admission = admission
+        self.presenters = presenters
+        self.iceServers = iceServers
+        self.presence = presence
+        self.sessionEnds = sessionEnds
+        self.log = log
     }
 
     private var isPlaying: Bool {

@@ -24,7 +24,9 @@ final class Presenters {
             of member: MemberID, hasReceived: @escaping (_ time: MonotonicTime) -> Bool,
             end: @escaping (Presenter.Ending) -> Void
         ) {
-            (self.member, self.hasReceived, self.end) = (member, hasReceived, end)
+            self.member = member
+            self.hasReceived = hasReceived
+            self.end = end
         }
     }
 
@@ -47,7 +49,8 @@ final class Presenters {
     private var presentations: [String: Presentation] = [:]
 
     init(_ configuration: SignallingConfiguration, rooms: HostRooms, log: LogRateLimiter) {
-        (self.rooms, self.log) = (rooms, log)
+        self.rooms = rooms
+        self.log = log
         acceptsPublishers = configuration.publishing != nil
         acceptsTurnRequests = configuration.acceptsTurnRequests
         askAgainTime = configuration.limits.askAgainTime

@@ -47,7 +47,10 @@ final class ClientConnection {
         socket: UnsafeMutablePointer<GSocket>, local: UnsafeMutablePointer<GSocketAddress>,
         remote: UnsafeMutablePointer<GSocketAddress>, number: UInt64, proxies: TrustedProxies, on context: OpaquePointer
     ) {
-        (self.socket, self.local, self.remote, self.number) = (socket, local, remote, number)
+        self.socket = socket
+        self.local = local
+        self.remote = remote
+        self.number = number
         self.context = g_main_context_ref(context)
         g_weak_ref_init(stream, nil)
         g_object_ref(socket)

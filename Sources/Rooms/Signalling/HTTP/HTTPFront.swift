@@ -30,8 +30,11 @@ final class HTTPFront {
         _ listeners: [ListeningSocket], limits: SignallingLimits, proxies: TrustedProxies,
         certificate: TLSCertificate?, on context: OpaquePointer
     ) {
-        (self.listeners, self.limits, self.proxies) = (listeners, limits, proxies)
-        (self.certificate, self.context) = (certificate, context)
+        self.listeners = listeners
+        self.limits = limits
+        self.proxies = proxies
+        self.certificate = certificate
+        self.context = context
         connections = OpenConnections(limits: limits)
         handshakes = TLSHandshakes(limits: limits, on: context)
         server = shim_soup_server_new_raw_paths()

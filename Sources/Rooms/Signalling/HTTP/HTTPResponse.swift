@@ -17,8 +17,11 @@ struct HTTPResponse {
         _ status: UInt32, headers: HTTPHeaders = [], contentType: String? = nil, body: [UInt8] = [],
         snapshot: UnreadSnapshot? = nil
     ) {
-        (self.status, self.headers, self.contentType) = (status, headers, contentType)
-        (self.body, self.snapshot) = (body, snapshot)
+        self.status = status
+        self.headers = headers
+        self.contentType = contentType
+        self.body = body
+        self.snapshot = snapshot
     }
 
     /// A plain-text response for the user.

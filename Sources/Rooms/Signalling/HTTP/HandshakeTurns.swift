@@ -28,7 +28,9 @@ struct HandshakeTurns {
     private var running: [Handshake] = []
 
     init(limit: Int, limitOfAddress: Int, timeout: Interval) {
-        (self.limit, self.limitOfAddress, self.timeout) = (limit, limitOfAddress, timeout)
+        self.limit = limit
+        self.limitOfAddress = limitOfAddress
+        self.timeout = timeout
     }
 
     /// Notes a connection whose client has begun to speak.

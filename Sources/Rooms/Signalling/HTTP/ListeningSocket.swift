@@ -16,7 +16,8 @@ package final class ListeningSocket: @unchecked Sendable {
         if let descriptor = wanted.descriptor {
             guard let socket = g_socket_new_from_fd(descriptor, &error) else { throw Self.failure(&error, wanted) }
             g_socket_set_blocking(socket, 0)
-            (self.socket, address) = (socket, ListenAddress(address: wanted.address, port: wanted.port))
+            self.socket = socket
+            address = ListenAddress(address: wanted.address, port: wanted.port)
             return
         }
         let literal = wanted.address == "localhost" ? "127.0.0.1" : wanted.address

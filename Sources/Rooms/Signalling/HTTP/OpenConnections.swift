@@ -123,7 +123,8 @@ final class ConnectedClient {
     private var unadmitted = 0
 
     init(key: String, network: ConnectedClient?) {
-        (self.key, self.network) = (key, network)
+        self.key = key
+        self.network = network
         network?.count += 1
     }
 

@@ -14,7 +14,9 @@ public struct CameraFormat: Sendable, Equatable, Encodable, CustomStringConverti
 
     /// 1280x720 at 30 fps.
     public init() {
-        (width, height, frameRate) = (1280, 720, 30)
+        width = 1280
+        height = 720
+        frameRate = 30
     }
 
     /// A format with these values; nil if one isn't in ``sides`` or ``frameRates``.
@@ -22,7 +24,9 @@ public struct CameraFormat: Sendable, Equatable, Encodable, CustomStringConverti
         guard Self.sides.contains(width), Self.sides.contains(height), Self.frameRates.contains(frameRate) else {
             return nil
         }
-        (self.width, self.height, self.frameRate) = (width, height, frameRate)
+        self.width = width
+        self.height = height
+        self.frameRate = frameRate
     }
 
     /// Parses `WIDTHxHEIGHT@FPS`, such as `1280x720@30`. Returns nil for anything else, and for values out of range.

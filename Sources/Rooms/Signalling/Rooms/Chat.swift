@@ -48,7 +48,9 @@ final class Chat {
     init(
         _ configuration: SignallingConfiguration, rooms: HostRooms, state: ViewerPermission, on context: OpaquePointer
     ) {
-        (self.rooms, self.state, self.context) = (rooms, state, context)
+        self.rooms = rooms
+        self.state = state
+        self.context = context
         onChat = configuration.onChat
         isAllowed = state.isAllowed.load(ordering: .relaxed)
     }

@@ -7,7 +7,8 @@ struct PicturePlace: Equatable, Codable {
     /// less than a pixel.
     init?(x: Double, y: Double) {
         guard (0...1).contains(x), (0...1).contains(y) else { return nil }
-        (self.x, self.y) = ((x * 10_000).rounded() / 10_000, (y * 10_000).rounded() / 10_000)
+        self.x = (x * 10_000).rounded() / 10_000
+        self.y = (y * 10_000).rounded() / 10_000
     }
 
     init(from decoder: any Decoder) throws {

@@ -70,7 +70,10 @@ final class Pointers {
     private var timer: EventSource?
 
     init(rooms: HostRooms, log: LogRateLimiter, on context: OpaquePointer, post: @escaping Post<Pointers>) {
-        (self.rooms, self.log, self.context, self.post) = (rooms, log, context, post)
+        self.rooms = rooms
+        self.log = log
+        self.context = context
+        self.post = post
     }
 
     /// Handles a track that was added to `room`.

@@ -39,7 +39,9 @@ final class Pointing {
     private var isTelling = false
 
     init(rooms: HostRooms, state: ViewerPermission, on context: OpaquePointer) {
-        (self.rooms, self.state, self.context) = (rooms, state, context)
+        self.rooms = rooms
+        self.state = state
+        self.context = context
         isAllowed = state.isAllowed.load(ordering: .relaxed)
     }
 

@@ -49,7 +49,10 @@ final class RoomMember {
     var frames: FrameStream?
 
     init(id: MemberID, socket: WebSocketConnection, address: String, joinBy: MonotonicTime) {
-        (self.id, self.socket, self.address, self.joinBy) = (id, socket, address, joinBy)
+        self.id = id
+        self.socket = socket
+        self.address = address
+        self.joinBy = joinBy
     }
 
     /// Whether it may publish tracks from our page.

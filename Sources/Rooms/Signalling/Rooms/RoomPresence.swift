@@ -57,8 +57,12 @@ final class RoomPresence {
     ) {
         maxFromAddress = configuration.limits.participantsPerAddress
         onEvent = configuration.onEvent
-        (self.rooms, self.pointers, self.doors, self.audience) = (rooms, pointers, doors, audience)
-        (self.log, self.context) = (log, context)
+        self.rooms = rooms
+        self.pointers = pointers
+        self.doors = doors
+        self.audience = audience
+        self.log = log
+        self.context = context
     }
 
     /// Whether one more participant from `address` may enter a room.

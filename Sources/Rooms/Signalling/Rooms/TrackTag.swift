@@ -23,7 +23,8 @@ public struct TrackTag: Hashable, Sendable {
             }
         }
         if let data, data.jsonLine.utf8.count > Self.maxData { throw .longData }
-        (self.text, self.data) = (text, data)
+        self.text = text
+        self.data = data
     }
 }
 

@@ -91,11 +91,19 @@ final class Site {
         commands = RoomCommands(presence: presence, presenters: presenters, doors: doors)
         administration = AdministrationAPI(
             configuration, webSockets: webSockets, admission: admission, rooms: commands)
-        (self.log, self.rooms, self.admission, metrics) = (log, rooms, admission, configuration.metrics)
+        self.log = log
+        self.rooms = rooms
+        self.admission = admission
+        metrics = configuration.metrics
         embedding = Embedding(origins: configuration.embeddingOrigins)
-        (self.front, self.webSockets, warn) = (front, webSockets, configuration.warn)
-        (self.pointers, self.presence, self.sessionEnds) = (pointers, presence, sessionEnds)
-        (self.presenters, self.doors) = (presenters, doors)
+        self.front = front
+        self.webSockets = webSockets
+        warn = configuration.warn
+        self.pointers = pointers
+        self.presence = presence
+        self.sessionEnds = sessionEnds
+        self.presenters = presenters
+        self.doors = doors
 
         front.admit = { [unowned self] exchange in self.admission.check(exchange) ?? socketIO.admit(exchange) }
         front.handle = { [unowned self] exchange in route(exchange) }

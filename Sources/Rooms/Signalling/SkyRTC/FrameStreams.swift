@@ -58,7 +58,9 @@ final class FrameStreams {
     private var lastKey: UInt64 = 0
 
     init(rooms: HostRooms, sessionEnds: SessionEnds, post: @escaping Post<FrameStreams>) {
-        (self.rooms, self.sessionEnds, self.post) = (rooms, sessionEnds, post)
+        self.rooms = rooms
+        self.sessionEnds = sessionEnds
+        self.post = post
     }
 
     /// Opens a member's session for a track, and tells the member. The member has no other stream.

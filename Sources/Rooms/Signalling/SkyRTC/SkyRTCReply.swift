@@ -230,7 +230,8 @@ struct SkyRTCReply: Encodable {
     }
 
     private init(_ eventName: String, _ data: Payload) {
-        (self.eventName, self.data) = (eventName, data)
+        self.eventName = eventName
+        self.data = data
     }
 
     /// `_refused`, before the socket is closed.

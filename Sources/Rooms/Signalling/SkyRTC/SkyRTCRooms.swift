@@ -28,10 +28,18 @@ final class SkyRTCRooms {
         presence: RoomPresence, sessionEnds: SessionEnds, frames: FrameStreams, presenters: Presenters,
         pointing: Pointing, chat: Chat, doors: Doors, log: LogRateLimiter
     ) {
-        (self.configuration, self.rooms, self.admission, self.log) = (configuration, rooms, admission, log)
-        (self.pointers, self.presence, self.sessionEnds) = (pointers, presence, sessionEnds)
-        (self.frames, self.presenters, self.doors) = (frames, presenters, doors)
-        (self.pointing, self.chat) = (pointing, chat)
+        self.configuration = configuration
+        self.rooms = rooms
+        self.admission = admission
+        self.log = log
+        self.pointers = pointers
+        self.presence = presence
+        self.sessionEnds = sessionEnds
+        self.frames = frames
+        self.presenters = presenters
+        self.doors = doors
+        self.pointing = pointing
+        self.chat = chat
         doors.onEntry = { [unowned self] request, member in
             guard presence.mayEnter(from: member.address) else { return refuse(member.id, .full) }
             handle(request)

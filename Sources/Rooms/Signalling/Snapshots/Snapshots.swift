@@ -34,7 +34,9 @@ private final class SnapshotJob {
     var underWay: (ticket: UInt64, deadline: MonotonicTime)?
 
     init(_ subject: Subject, media: any RoomMedia, for first: PendingSnapshot) {
-        (self.subject, self.media, waiting) = (subject, media, [first])
+        self.subject = subject
+        self.media = media
+        waiting = [first]
     }
 }
 
@@ -54,7 +56,10 @@ final class Snapshots {
     private let unread = UnreadSnapshots()
 
     init(limits: SignallingLimits, admission: Admission, rooms: HostRooms, post: @escaping Post<Snapshots>) {
-        (self.limits, self.admission, self.rooms, self.post) = (limits, admission, rooms, post)
+        self.limits = limits
+        self.admission = admission
+        self.rooms = rooms
+        self.post = post
     }
 
     func handle(_ exchange: HTTPExchange, _ format: SnapshotFormat) {

@@ -72,7 +72,10 @@ final class EngineSession {
     /// Creates a session over `socket`, which isn't started yet, or over polling.
     init(name: String, version: EngineVersion, socket: WebSocketConnection?, address: String, limits: SignallingLimits)
     {
-        (self.name, self.version, self.address, self.limits) = (name, version, address, limits)
+        self.name = name
+        self.version = version
+        self.address = address
+        self.limits = limits
         transport = socket.map { .webSocket($0) } ?? .polling
         let now = MonotonicTime.now()
         opened = now

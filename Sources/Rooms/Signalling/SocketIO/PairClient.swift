@@ -22,6 +22,8 @@ final class PairClient {
     var media: (session: ClientSession, address: TrackAddress)?
 
     init(member: MemberID, session: EngineSession, joinBy: MonotonicTime) {
-        (self.member, self.session, self.joinBy) = (member, session, joinBy)
+        self.member = member
+        self.session = session
+        self.joinBy = joinBy
     }
 }

@@ -31,8 +31,13 @@ final class SocketIOClients {
         pointers: Pointers, presence: RoomPresence, sessionEnds: SessionEnds, log: LogRateLimiter
     ) {
         self.configuration = configuration
-        (self.rooms, self.admission, self.doors, self.log) = (rooms, admission, doors, log)
-        (self.pointers, self.presence, self.sessionEnds) = (pointers, presence, sessionEnds)
+        self.rooms = rooms
+        self.admission = admission
+        self.doors = doors
+        self.log = log
+        self.pointers = pointers
+        self.presence = presence
+        self.sessionEnds = sessionEnds
     }
 
     /// Takes over a new session and greets its client. `onEnd` is called when the session has ended.

@@ -15,7 +15,10 @@ final class SocketIOServer {
     private var sessions: [String: EngineSession] = [:]
 
     init(limits: SignallingLimits, webSockets: WebSocketFront, admission: Admission, clients: SocketIOClients) {
-        (self.limits, self.webSockets, self.admission, self.clients) = (limits, webSockets, admission, clients)
+        self.limits = limits
+        self.webSockets = webSockets
+        self.admission = admission
+        self.clients = clients
     }
 
     func tick() {

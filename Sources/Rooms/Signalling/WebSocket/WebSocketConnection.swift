@@ -82,7 +82,10 @@ final class WebSocketConnection {
         _ stream: UnsafeMutablePointer<GIOStream>, of client: ClientConnection?, limits: SignallingLimits,
         on context: OpaquePointer
     ) {
-        (self.stream, self.client, self.limits, self.context) = (stream, client, limits, context)
+        self.stream = stream
+        self.client = client
+        self.limits = limits
+        self.context = context
         decoder = WebSocketDecoder(limit: limits.bytesBeforeJoining)
         soundFlow = AudioFlow(maxWait: limits.soundTime)
         allowance = limits.messagesBeforeJoining

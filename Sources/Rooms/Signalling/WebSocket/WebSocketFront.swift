@@ -8,7 +8,9 @@ final class WebSocketFront {
     private var sockets: [ObjectIdentifier: WebSocketConnection] = [:]
 
     init(_ front: HTTPFront, limits: SignallingLimits, on context: OpaquePointer) {
-        (self.front, self.limits, self.context) = (front, limits, context)
+        self.front = front
+        self.limits = limits
+        self.context = context
     }
 
     /// Whether all WebSockets have ended.

@@ -18,7 +18,9 @@ final class WaylandInput {
         on connection: WaylandConnection, _ compositor: OpaquePointer, _ memory: OpaquePointer,
         perform: @escaping (WindowAction) -> Void
     ) {
-        (self.compositor, self.memory, self.perform) = (compositor, memory, perform)
+        self.compositor = compositor
+        self.memory = memory
+        self.perform = perform
         seat = connection.bind(shim_wl_seat_interface(), version: 3, gone: wl_seat_destroy) { [weak self] event in
             // wl_seat.capabilities
             if event.number == 0 { self?.update(wl_seat_capability(event[0].u)) }
@@ -87,7 +89,8 @@ private final class WaylandCursor {
             wl_cursor_theme_destroy(theme)
             return nil
         }
-        (self.theme, self.surface) = (theme, surface)
+        self.theme = theme
+        self.surface = surface
         hotspot = (Int32(clamping: image.pointee.hotspot_x), Int32(clamping: image.pointee.hotspot_y))
         wl_surface_attach(surface.pointer, wl_cursor_image_get_buffer(image), 0, 0)
         wl_surface_damage(

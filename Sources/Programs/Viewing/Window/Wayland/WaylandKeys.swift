@@ -25,7 +25,8 @@ final class WaylandKeys {
             xkb_context_unref(context)
             return nil
         }
-        (self.context, self.keymap) = (context, keymap)
+        self.context = context
+        self.keymap = keymap
     }
 
     deinit {

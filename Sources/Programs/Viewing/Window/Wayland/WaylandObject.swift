@@ -26,7 +26,9 @@ final class WaylandObject {
     /// otherwise ignored.
     init?(_ pointer: OpaquePointer?, gone: @escaping (OpaquePointer) -> Void, handler: Handler? = nil) {
         guard let pointer else { return nil }
-        (self.pointer, self.gone, self.handler) = (pointer, gone, handler)
+        self.pointer = pointer
+        self.gone = gone
+        self.handler = handler
         guard handler != nil else { return }
         wl_proxy_add_dispatcher(
             pointer,

@@ -69,7 +69,10 @@ final class WaylandWindow: ViewWindow {
                 "the Wayland compositor has no windows (xdg_wm_base); name an X server with --display, or use "
                     + "--no-window", mayPass: false)
         }
-        (self.connection, self.compositor, self.memory, self.base) = (connection, compositor, memory, base)
+        self.connection = connection
+        self.compositor = compositor
+        self.memory = memory
+        self.base = base
         decorations = connection.bind(
             shim_xdg_decoration_manager_interface(), version: 1, gone: { shim_wl_destroy($0, 0) })
         input = WaylandInput(on: connection, compositor, memory) { [weak self] action in self?.perform(action) }

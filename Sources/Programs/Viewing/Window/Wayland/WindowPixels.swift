@@ -13,7 +13,8 @@ struct WindowPixels {
 
     /// Uses the memory at `base`, which has 4 bytes for each pixel, as long as the caller keeps it.
     init(_ size: PictureSize, at base: UnsafeMutableRawPointer) {
-        (self.size, self.base) = (size, base)
+        self.size = size
+        self.base = base
     }
 
     /// Draws `picture` in the middle of black, without what exceeds the window; only black if it is nil.

@@ -20,7 +20,9 @@ final class X11Image {
 
     /// Creates an image for drawables of `depth`, whose pixels have 32 bits.
     init(_ size: PictureSize, on connection: OpaquePointer, depth: UInt8) {
-        (self.size, self.connection, self.depth) = (size, connection, depth)
+        self.size = size
+        self.connection = connection
+        self.depth = depth
         let count = size.width * 4 * size.height
         if let shared = Self.shared(count, on: connection) {
             base = shared.base

@@ -15,7 +15,8 @@ struct X11Keys {
             connection, xcb_get_keyboard_mapping(connection, first, count), nil)
         defer { free(reply) }
         guard let reply else {
-            (levels, symbols) = (0, [])
+            levels = 0
+            symbols = []
             return
         }
         levels = Int(reply.pointee.keysyms_per_keycode)
