@@ -14,7 +14,7 @@ final class ListeningHost {
         let bytes: [UInt8]
     }
 
-    let connection: LinkConnection
+    let connection: SocketConnection
     private(set) var messages: [ReceivedMessage] = []
     private(set) var packets: [Packet] = []
     private(set) var hasEnded = false
@@ -22,7 +22,7 @@ final class ListeningHost {
     private var buffer = [UInt8](repeating: 0, count: 1 << 14)
     private let encoder = MessageEncoder(epoch: 0, stream: 1)
 
-    init(_ connection: LinkConnection) {
+    init(_ connection: SocketConnection) {
         self.connection = connection
     }
 

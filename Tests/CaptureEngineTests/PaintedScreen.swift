@@ -35,7 +35,7 @@ final class Paint: Sendable {
 final class PaintedScreen: ScreenSource {
     struct Gone: ScreenError {
         var description: String { "the paint is gone" }
-        var kind: LinkTransportError.Kind { .unavailable }
+        var kind: SocketError.Kind { .unavailable }
         var endReason: EndReason { .displayLost }
     }
 

@@ -9,7 +9,7 @@ import VideoDecoding
 
 /// The host's end of a link: keeps all that capture has sent, and decodes it.
 final class ReceivingHost {
-    let connection: LinkConnection
+    let connection: SocketConnection
     private(set) var messages: [ReceivedMessage] = []
     private(set) var units: [AssembledFrame] = []
     private(set) var hasEnded = false
@@ -21,7 +21,7 @@ final class ReceivingHost {
     /// The last picture that could be decoded.
     private(set) var picture: I420Picture?
 
-    init(_ connection: LinkConnection) throws {
+    init(_ connection: SocketConnection) throws {
         self.connection = connection
         video = try H264Decoder()
     }

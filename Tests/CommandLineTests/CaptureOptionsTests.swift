@@ -175,13 +175,13 @@ struct CaptureOptionsTests {
 
     @Test("a link's failure ends a program by its kind")
     func exitCodes() {
-        #expect(ExitCode(LinkTransportError.notListening(path: "s").kind) == .unavailable)
-        #expect(ExitCode(LinkTransportError.permissionDenied(path: "s").kind) == .permission)
-        #expect(ExitCode(LinkTransportError.closed.kind) == .unavailable)
-        #expect(ExitCode(LinkTransportError.tokenFile(path: "t", reason: "", kind: .missing).kind) == .windowGone)
-        #expect(ExitCode(LinkTransportError.tokenFile(path: "t", reason: "", kind: .data).kind) == .badData)
+        #expect(ExitCode(SocketError.notListening(path: "s").kind) == .unavailable)
+        #expect(ExitCode(SocketError.permissionDenied(path: "s").kind) == .permission)
+        #expect(ExitCode(SocketError.closed.kind) == .unavailable)
+        #expect(ExitCode(SocketError.tokenFile(path: "t", reason: "", kind: .missing).kind) == .windowGone)
+        #expect(ExitCode(SocketError.tokenFile(path: "t", reason: "", kind: .data).kind) == .badData)
         #expect(ExitCode(RecordingFileError.diskFull(path: "r", written: 1).kind) == .inputOutput)
         #expect(ExitCode(RecordingFileError.exists(path: "r").kind) == .cannotWrite)
-        #expect(ExitCode(LinkTransportError.system(call: "c", subject: "", code: 1).kind) == .system)
+        #expect(ExitCode(SocketError.system(call: "c", subject: "", code: 1).kind) == .system)
     }
 }

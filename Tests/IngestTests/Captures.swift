@@ -7,7 +7,7 @@ import Testing
 
 /// The capture's end of a link.
 final class TestCapture {
-    let connection: LinkConnection
+    let connection: SocketConnection
     private let encoder: MessageEncoder
     private var decoder = MessageDecoder()
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
@@ -16,13 +16,13 @@ final class TestCapture {
     private(set) var streams: [UInt8] = []
     private(set) var isClosed = false
 
-    init(_ connection: LinkConnection, form: HeaderFormat = .extended, stream: UInt8 = 0) {
+    init(_ connection: SocketConnection, form: HeaderFormat = .extended, stream: UInt8 = 0) {
         self.connection = connection
         encoder = MessageEncoder(form: form, epoch: form == .extended ? 99 : 0, stream: stream)
     }
 
     convenience init(path: String, form: HeaderFormat = .extended, stream: UInt8 = 0) throws {
-        self.init(try LinkConnection.connect(to: .unix(path: path)), form: form, stream: stream)
+        self.init(try SocketConnection.connect(to: .unix(path: path)), form: form, stream: stream)
     }
 
     func greet(makesKeyFrames: Bool = true, changesChroma: Bool = false) throws {

@@ -8,17 +8,17 @@ import Testing
 extension EncryptedLinkTests {
     @Test("a host that doesn't encrypt is told apart, and one that closes at once may be tried again")
     func otherHosts() throws {
-        let plain = try LinkListener(at: .tcp(host: "127.0.0.1", port: 0))
+        let plain = try SocketListener(at: .tcp(host: "127.0.0.1", port: 0))
         for isTalking in [true, false] {
             let dial = try LinkDial(to: address(plain.address.network?.port), token: token)
-            var host: LinkConnection?
-            let error = try eventually("the failure", within: .seconds(4)) { () throws -> LinkTransportError? in
+            var host: SocketConnection?
+            let error = try eventually("the failure", within: .seconds(4)) { () throws -> SocketError? in
                 if host == nil, let next = try plain.accept() {
                     try next.enqueue(header: isTalking ? [0x26] + [UInt8](repeating: 0, count: 63) : [])
                     if !isTalking { next.close() }
                     host = next
                 }
-                return failure { () throws(LinkTransportError) in _ = try dial.advance() }
+                return failure { () throws(SocketError) in _ = try dial.advance() }
             }
             if isTalking {
                 #expect(error.description.contains("was started with tcp:, not tls:") && error.kind == .permission)
@@ -32,7 +32,7 @@ extension EncryptedLinkTests {
         "a peer that doesn't encrypt is told that the host does, if it speaks first or waits", arguments: ["&", ""])
     func unencrypted(word: String) throws {
         let (name, port) = try #require(listener.address.network)
-        let peer = try LinkConnection.connect(to: .tcp(host: name, port: port))
+        let peer = try SocketConnection.connect(to: .tcp(host: name, port: port))
         let host = try eventually("it") { try listener.accept() }
         #expect(host.awaitsHandshake)
         var buffer = [UInt8](repeating: 0, count: 100)
@@ -42,7 +42,7 @@ extension EncryptedLinkTests {
             // More than the host reads: what it has said arrives all the same.
             try peer.enqueue(header: Array(String(repeating: word, count: 10_000).utf8))
             let error = try eventually("the refusal") {
-                failure { () throws(LinkTransportError) in
+                failure { () throws(SocketError) in
                     var first: [UInt8] = [0]
                     _ = try host.receive(into: &first)
                 }
@@ -60,13 +60,13 @@ extension EncryptedLinkTests {
 
     @Test("a capture that is told so before it could begin its handshake tries again")
     func late() throws {
-        let plain = try LinkListener(at: .tcp(host: "127.0.0.1", port: 0))
+        let plain = try SocketListener(at: .tcp(host: "127.0.0.1", port: 0))
         let dial = try LinkDial(to: address(plain.address.network?.port), token: token)
         let host = try eventually("the connection") { try plain.accept() }
         try host.enqueue(header: [0x15, 3, 3, 0, 2, 1, 0])
         host.close()
         let error = try eventually("the end") {
-            failure { () throws(LinkTransportError) in _ = try dial.advance() }
+            failure { () throws(SocketError) in _ = try dial.advance() }
         }
         #expect(error.isRetryable, "\(error)")
     }

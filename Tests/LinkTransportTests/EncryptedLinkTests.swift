@@ -10,12 +10,12 @@ import Testing
 struct EncryptedLinkTests {
     let token: LinkToken
     private let other: LinkToken
-    let listener: LinkListener
+    let listener: SocketListener
 
     init() throws {
         token = try #require(LinkToken(Array("a token of some length".utf8)))
         other = try #require(LinkToken(Array("a token of some lengtH".utf8)))
-        listener = try LinkListener(at: .tls(host: "127.0.0.1", port: 0), token: token)
+        listener = try SocketListener(at: .tls(host: "127.0.0.1", port: 0), token: token)
     }
 
     func address(_ port: UInt16? = nil) throws -> LinkAddress {
@@ -23,10 +23,10 @@ struct EncryptedLinkTests {
     }
 
     /// Connects both ends; the host's end has `early` to say at once.
-    private func ends(through tap: WireTap? = nil, early: [UInt8] = []) throws -> (LinkConnection, LinkConnection) {
+    private func ends(through tap: WireTap? = nil, early: [UInt8] = []) throws -> (SocketConnection, SocketConnection) {
         let dial = try LinkDial(to: address(tap?.port), token: token)
-        var host: LinkConnection?
-        var capture: LinkConnection?
+        var host: SocketConnection?
+        var capture: SocketConnection?
         try eventually("the handshake") {
             try tap?.pump()
             if host == nil {
@@ -42,7 +42,7 @@ struct EncryptedLinkTests {
 
     /// Reads what arrives until `condition` holds of all of it.
     private func read(
-        _ connection: LinkConnection, size: Int = 64 << 10, while pump: () throws -> Void = {},
+        _ connection: SocketConnection, size: Int = 64 << 10, while pump: () throws -> Void = {},
         until condition: ([UInt8]) -> Bool
     ) throws -> [UInt8] {
         var all: [UInt8] = []
@@ -61,7 +61,7 @@ struct EncryptedLinkTests {
             #expect(try LinkAddress(parsing: text).description == text)
         }
         #expect(try LinkAddress(parsing: "tls:7300") == .tls(host: "127.0.0.1", port: 7300))
-        let error = failure { () throws(LinkTransportError) in try LinkAddress(parsing: "tls:host") }
+        let error = failure { () throws(SocketError) in try LinkAddress(parsing: "tls:host") }
         #expect(error?.description.contains("for example tls:127.0.0.1:7300") == true)
     }
 
@@ -84,7 +84,7 @@ struct EncryptedLinkTests {
         var buffer = [UInt8](repeating: 0, count: 100)
         try eventually("the end", holds: { try host.receive(into: &buffer) == .closed })
         let writing = try eventually("that writing fails") {
-            failure { () throws(LinkTransportError) in try host.enqueue(header: [1]) }
+            failure { () throws(SocketError) in try host.enqueue(header: [1]) }
         }
         #expect(writing == .closed && host.isClosed)
     }
@@ -103,14 +103,14 @@ struct EncryptedLinkTests {
 
     @Test("nobody who listens sees what is sent, as without encryption", arguments: [true, false])
     func observed(isEncrypted: Bool) throws {
-        let plain = try LinkListener(at: .tcp(host: "127.0.0.1", port: 0))
+        let plain = try SocketListener(at: .tcp(host: "127.0.0.1", port: 0))
         let tap = try WireTap(to: #require((isEncrypted ? listener : plain).address.network?.port))
-        let capture: LinkConnection
-        let host: LinkConnection
+        let capture: SocketConnection
+        let host: SocketConnection
         if isEncrypted {
             (capture, host) = try ends(through: tap)
         } else {
-            capture = try LinkConnection.connect(to: .tcp(host: "127.0.0.1", port: tap.port))
+            capture = try SocketConnection.connect(to: .tcp(host: "127.0.0.1", port: tap.port))
             host = try eventually("the connection") {
                 try tap.pump()
                 return try plain.accept()
@@ -144,10 +144,10 @@ struct EncryptedLinkTests {
         #expect(try read(host, while: tap.pump, until: { !$0.isEmpty }) == [1])
         tap.change = { $0[$0.count - 1] ^= 1 }
         try capture.enqueue(header: [2, 3])
-        var buffer = [UInt8](repeating: 0, count: LinkConnection.minBuffer)
-        let error = try eventually("the error") { () throws -> LinkTransportError? in
+        var buffer = [UInt8](repeating: 0, count: SocketConnection.minBuffer)
+        let error = try eventually("the error") { () throws -> SocketError? in
             try tap.pump()
-            return failure { () throws(LinkTransportError) in
+            return failure { () throws(SocketError) in
                 let received = try host.receive(into: &buffer)
                 #expect(received == .wouldBlock)
             }
@@ -159,17 +159,17 @@ struct EncryptedLinkTests {
     }
 
     /// How a dial ends that gets no connection, and what the host makes of it.
-    private func refusal(_ dial: LinkDial) throws -> (capture: LinkTransportError, host: LinkTransportError?) {
-        var host: LinkConnection?
-        var said: LinkTransportError?
+    private func refusal(_ dial: LinkDial) throws -> (capture: SocketError, host: SocketError?) {
+        var host: SocketConnection?
+        var said: SocketError?
         var buffer = [UInt8](repeating: 0, count: 100)
-        let error = try eventually("the refusal", within: .seconds(5)) { () throws -> LinkTransportError? in
+        let error = try eventually("the refusal", within: .seconds(5)) { () throws -> SocketError? in
             if host == nil { host = try listener.accept() }
             if let open = host, said == nil {
-                said = failure { () throws(LinkTransportError) in _ = try open.receive(into: &buffer) }
+                said = failure { () throws(SocketError) in _ = try open.receive(into: &buffer) }
                 if said != nil { open.close() }
             }
-            return failure { () throws(LinkTransportError) in
+            return failure { () throws(SocketError) in
                 let connection = try dial.advance()
                 #expect(connection == nil)
             }
@@ -184,11 +184,11 @@ struct EncryptedLinkTests {
         #expect(capture.kind == .permission && !capture.isRetryable)
         #expect(host?.description == "127.0.0.1 is refused: it has not proved that it has the capture key")
         let place = try address()
-        let dialling = failure { () throws(LinkTransportError) in try LinkDial(to: place) }
+        let dialling = failure { () throws(SocketError) in try LinkDial(to: place) }
         #expect(dialling == .tokenRequired(address: "\(place)"))
         #expect(dialling?.description.contains("--capture-key FILE") == true)
-        let listening = failure { () throws(LinkTransportError) in
-            try LinkListener(at: .tls(host: "127.0.0.1", port: 0), token: nil)
+        let listening = failure { () throws(SocketError) in
+            try SocketListener(at: .tls(host: "127.0.0.1", port: 0), token: nil)
         }
         #expect(listening == .tokenRequired(address: "tls:127.0.0.1:0"))
     }
@@ -201,17 +201,18 @@ struct EncryptedLinkTests {
         ])
     func garbage(start: [UInt8], text: String) throws {
         let bytes = start + Array(text.utf8)
-        let stranger = try LinkConnection.connect(to: .tcp(host: "127.0.0.1", port: #require(address().network?.port)))
+        let stranger = try SocketConnection.connect(
+            to: .tcp(host: "127.0.0.1", port: #require(address().network?.port)))
         let host = try eventually("it") { try listener.accept() }
         try stranger.enqueue(header: bytes)
-        var buffer = [UInt8](repeating: 0, count: LinkConnection.minBuffer)
-        var error: LinkTransportError?
+        var buffer = [UInt8](repeating: 0, count: SocketConnection.minBuffer)
+        var error: SocketError?
         var isEnded = false
         // The last of them is only the beginning of a message, which is waited for.
         let isWhole = !text.isEmpty
         if !isWhole { stranger.close() }
         try eventually("its end") {
-            error = failure { () throws(LinkTransportError) in
+            error = failure { () throws(SocketError) in
                 switch try host.receive(into: &buffer) {
                 case .bytes: Issue.record("bytes of a stranger")
                 case .closed: isEnded = true
@@ -247,9 +248,9 @@ struct EncryptedLinkTests {
         let server = try ChildProcess(serving)
         defer { server.stop(within: .zero) }
         try eventually("the server") { server.output?.text.contains("ACCEPT") == true }
-        let error = try eventually("the refusal") { () throws -> LinkTransportError? in
-            failure { () throws(LinkTransportError) in
-                try LinkConnection.connect(to: .tls(host: "127.0.0.1", port: port), token: token)
+        let error = try eventually("the refusal") { () throws -> SocketError? in
+            failure { () throws(SocketError) in
+                try SocketConnection.connect(to: .tls(host: "127.0.0.1", port: port), token: token)
             }
         }
         #expect(error.kind == .permission, "\(error)")

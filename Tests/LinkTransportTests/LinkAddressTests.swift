@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The error that `body` throws.
-func failure<Value>(of body: () throws(LinkTransportError) -> Value) -> LinkTransportError? {
+func failure<Value>(of body: () throws(SocketError) -> Value) -> SocketError? {
     do {
         _ = try body()
         return nil
@@ -13,7 +13,7 @@ func failure<Value>(of body: () throws(LinkTransportError) -> Value) -> LinkTran
     }
 }
 
-extension LinkConnection {
+extension SocketConnection {
     /// What `receive` finds once there is something.
     ///
     /// An end that was closed is gone a moment later where a parallel test is just starting a child: until that is
@@ -34,7 +34,7 @@ struct LinkAddressTests {
         try LinkAddress.descriptor(pair.childDescriptor).checkHandedDown()
         try LinkAddress.unix(path: "/nowhere").checkHandedDown()
         func reason(_ number: Int32) -> String {
-            let error = failure { () throws(LinkTransportError) in
+            let error = failure { () throws(SocketError) in
                 try LinkAddress.descriptor(number).checkHandedDown()
             }
             #expect(error?.kind == .usage)
@@ -66,7 +66,7 @@ struct LinkAddressTests {
             ("fd:99999999999", "a descriptor's number"), ("fd:1", "the least is fd:3"),
         ])
     func invalid(text: String, hint: String) {
-        let error = failure { () throws(LinkTransportError) in try LinkAddress(parsing: text) }
+        let error = failure { () throws(SocketError) in try LinkAddress(parsing: text) }
         #expect(error?.description.contains(hint) == true)
         #expect(error?.description.contains("'\(text)'") == true)
         #expect(error?.kind == .usage)
@@ -76,11 +76,11 @@ struct LinkAddressTests {
     func longest() throws {
         let path = "/" + String(repeating: "a", count: 106)
         #expect(try LinkAddress(parsing: "unix:" + path) == .unix(path: path))
-        let error = failure { () throws(LinkTransportError) in try LinkAddress(parsing: "unix:\(path)a") }
+        let error = failure { () throws(SocketError) in try LinkAddress(parsing: "unix:\(path)a") }
         #expect(error == .pathTooLong(path: path + "a", bytes: 108))
         #expect(error?.description.contains("108 bytes; the system allows 107") == true)
         // Bytes count, not characters.
-        let accented = failure { () throws(LinkTransportError) in
+        let accented = failure { () throws(SocketError) in
             try LinkAddress(parsing: "unix:" + String(repeating: "ä", count: 60))
         }
         #expect(accented?.kind == .usage)
@@ -143,7 +143,7 @@ struct SocketFolderTests {
         let folder = try TemporaryFolder()
         let sockets = SocketFolder(environment: environment(runtime: folder.path, temporary: nil))
         func refusal() -> String? {
-            failure { () throws(LinkTransportError) in try sockets.prepare() }?.description
+            failure { () throws(SocketError) in try sockets.prepare() }?.description
         }
         mkdir(sockets.path, 0o700)
         chmod(sockets.path, 0o777)
@@ -165,7 +165,7 @@ struct SocketFolderTests {
         var other = environment(runtime: nil, temporary: folder.path)
         other.user = geteuid() + 1
         let sockets = SocketFolder(environment: other)
-        let error = failure { () throws(LinkTransportError) in try sockets.prepare() }
+        let error = failure { () throws(SocketError) in try sockets.prepare() }
         #expect(error?.kind == .permission)
         #expect(error?.description.contains("belongs to user \(geteuid()) and we are user \(geteuid() + 1)") == true)
     }
@@ -174,7 +174,7 @@ struct SocketFolderTests {
     func missing() {
         let sockets = SocketFolder(environment: environment(runtime: nil, temporary: "/nonexistent/tmp"))
         #expect(
-            failure { () throws(LinkTransportError) in try sockets.prepare() }
+            failure { () throws(SocketError) in try sockets.prepare() }
                 == .folderMissing(folder: "/nonexistent/tmp"))
     }
 }

@@ -11,7 +11,7 @@ struct LinkDialTests {
         try hosts.flatMap { try NetworkAddress.resolve(host: $0, port: port, isNumeric: true).get() }
     }
 
-    private func port(of listener: LinkListener) throws -> UInt16 {
+    private func port(of listener: SocketListener) throws -> UInt16 {
         guard case .tcp(_, let port) = listener.address else { throw Unexpected() }
         return port
     }
@@ -21,7 +21,7 @@ struct LinkDialTests {
     /// Dials without a token until there is a connection, or will be none.
     private func connect(
         to name: LinkAddress, _ found: [NetworkAddress]
-    ) throws(LinkTransportError) -> LinkConnection {
+    ) throws(SocketError) -> SocketConnection {
         let dial = try LinkDial(to: name, found: found, token: nil)
         while true {
             if let connection = try dial.advance() { return connection }
@@ -32,7 +32,7 @@ struct LinkDialTests {
 
     @Test("without a token those of other machines are passed over, and wanted only where there is no other")
     func others() throws {
-        let listener = try LinkListener(at: .tcp(host: "127.0.0.1", port: 0))
+        let listener = try SocketListener(at: .tcp(host: "127.0.0.1", port: 0))
         let port = try port(of: listener)
         let name = LinkAddress.tcp(host: "desk", port: port)
         // What a Debian machine with a line of its own in /etc/hosts has.
@@ -44,12 +44,12 @@ struct LinkDialTests {
         // Nobody there yet: worth another try, whatever comes behind. A moment later where a child that is just being
         // started has a copy of the socket.
         let waiting = try eventually("nobody there") {
-            failure { () throws(LinkTransportError) in try connect(to: name, found) }
+            failure { () throws(SocketError) in try connect(to: name, found) }
         }
         #expect(waiting == .unreachable(address: "\(name)", code: ECONNREFUSED))
         #expect(waiting.isRetryable)
         let elsewhere = Array(found.filter { !$0.isLoopback })
-        let refused = failure { () throws(LinkTransportError) in
+        let refused = failure { () throws(SocketError) in
             try connect(to: name, elsewhere)
         }
         #expect(refused == .tokenRequired(address: "\(name)"))
@@ -57,15 +57,15 @@ struct LinkDialTests {
 
     @Test("one that this system has no sockets for is passed over")
     func withoutIPv6() throws {
-        let listener = try LinkListener(at: .tcp(host: "127.0.0.1", port: 0))
+        let listener = try SocketListener(at: .tcp(host: "127.0.0.1", port: 0))
         let port = try port(of: listener)
         let name = LinkAddress.tcp(host: "desk", port: port)
         let (six, four) = (try addresses(["::1"], port: port), try addresses(["127.0.0.1"], port: port))
         // Not by a setting of the machine: by what a thread of its own is allowed.
-        let results = onThread { () -> [Result<String?, LinkTransportError>] in
+        let results = onThread { () -> [Result<String?, SocketError>] in
             guard refuseIPv6() else { return [] }
             return [six + four, four + six, six].map { found in
-                Result { () throws(LinkTransportError) in
+                Result { () throws(SocketError) in
                     try connect(to: name, found).remote
                 }
             }
@@ -79,10 +79,10 @@ struct LinkDialTests {
             ])
         listener.close()
         try eventually(
-            "nobody there", holds: { failure { () throws(LinkTransportError) in try connect(to: name, four) } != nil })
-        let closed = onThread { () -> LinkTransportError? in
+            "nobody there", holds: { failure { () throws(SocketError) in try connect(to: name, four) } != nil })
+        let closed = onThread { () -> SocketError? in
             guard refuseIPv6() else { return nil }
-            return failure { () throws(LinkTransportError) in
+            return failure { () throws(SocketError) in
                 try connect(to: name, four + six)
             }
         }

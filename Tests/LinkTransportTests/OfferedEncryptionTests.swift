@@ -7,11 +7,11 @@ import Testing
 @Suite("encryption that a server offers", .enabled(if: ProgramLookup.path(of: "openssl") != nil))
 struct OfferedEncryptionTests {
     private let folder: TemporaryFolder
-    private let listener: LinkListener
+    private let listener: SocketListener
 
     init() throws {
         folder = try TemporaryFolder()
-        listener = try LinkListener(at: .tcp(host: "127.0.0.1", port: 0))
+        listener = try SocketListener(at: .tcp(host: "127.0.0.1", port: 0))
     }
 
     private var port: UInt16 { listener.address.network?.port ?? 0 }
@@ -32,12 +32,12 @@ struct OfferedEncryptionTests {
     }
 
     /// An encryption with a certificate of an intermediate authority; `root` is the file of the one above it.
-    private func encryption() throws -> LinkEncryption {
+    private func encryption() throws -> SocketEncryption {
         try makeCertificate("root", "basicConstraints=critical,CA:TRUE")
         try makeCertificate("between", by: "root", "basicConstraints=critical,CA:TRUE")
         try makeCertificate("server", by: "between", "basicConstraints=critical,CA:FALSE")
         let pem = try ["server", "between", "server.key"].flatMap { try fileBytes(folder.file($0)) }
-        return try LinkEncryption(certificate: String(decoding: pem, as: UTF8.self))
+        return try SocketEncryption(certificate: String(decoding: pem, as: UTF8.self))
     }
 
     @Test(
@@ -58,7 +58,7 @@ struct OfferedEncryptionTests {
         defer { client.stop(within: .zero) }
         let server = try eventually("the connection") { try listener.accept(offering: encryption) }
         try client.write(Array("from the client\n".utf8))
-        var buffer = [UInt8](repeating: 0, count: LinkConnection.minBuffer)
+        var buffer = [UInt8](repeating: 0, count: SocketConnection.minBuffer)
         var received: [UInt8] = []
         try eventually("what the client sends") {
             if case .bytes(let count) = try server.receive(into: &buffer) { received += buffer[..<count] }
@@ -71,15 +71,15 @@ struct OfferedEncryptionTests {
     @Test("is not used with any other client")
     func plain() throws {
         let encryption = try encryption()
-        let client = try LinkConnection.connect(to: listener.address)
+        let client = try SocketConnection.connect(to: listener.address)
         let server = try eventually("the connection") { try listener.accept(offering: encryption) }
-        var buffer = [UInt8](repeating: 0, count: LinkConnection.minBuffer)
+        var buffer = [UInt8](repeating: 0, count: SocketConnection.minBuffer)
         let early = try server.receive(into: &buffer)
         #expect(early == .wouldBlock)
         try client.enqueue(header: [3, 22, 3])
         try eventually("the bytes") { try server.receive(into: &buffer) == .bytes(3) }
         #expect(buffer[..<3] == [3, 22, 3])
-        let silent = try LinkConnection.connect(to: listener.address)
+        let silent = try SocketConnection.connect(to: listener.address)
         let other = try eventually("the connection") { try listener.accept(offering: encryption) }
         silent.close()
         try eventually("the end") { try other.receive(into: &buffer) == .closed }
@@ -87,6 +87,6 @@ struct OfferedEncryptionTests {
 
     @Test("needs a certificate and a key")
     func unusable() {
-        #expect(throws: LinkTransportError.self) { try LinkEncryption(certificate: "no certificate") }
+        #expect(throws: SocketError.self) { try SocketEncryption(certificate: "no certificate") }
     }
 }

@@ -8,7 +8,7 @@ struct PassedListenerTests {
     private let token = LinkToken(Array("a token of some length".utf8))
 
     /// A copy of the descriptor of `listener`, as a child would have it.
-    private func copy(of listener: LinkListener) throws -> Int32 {
+    private func copy(of listener: SocketListener) throws -> Int32 {
         let number = dup(listener.descriptor)
         try #require(number >= 0)
         return number
@@ -16,14 +16,14 @@ struct PassedListenerTests {
 
     @Test("accepts connections to its port, which has its own address")
     func port() throws {
-        let binding = try LinkListener(at: .tcp(host: "127.0.0.1", port: 0))
+        let binding = try SocketListener(at: .tcp(host: "127.0.0.1", port: 0))
         let number = try copy(of: binding)
         #expect(LinkAddress.descriptor(number).isOverTCP)
         let network = try #require(PassedListener(number)?.network)
         #expect(LinkAddress.tcp(host: network.host, port: network.port) == binding.address)
-        let listener = try LinkListener(at: .descriptor(number))
+        let listener = try SocketListener(at: .descriptor(number))
         #expect(listener.address == binding.address)
-        let client = try LinkConnection.connect(to: listener.address)
+        let client = try SocketConnection.connect(to: listener.address)
         let server = try eventually("the connection") { try listener.accept() }
         try client.enqueue(header: [1])
         var buffer = [UInt8](repeating: 0, count: 16)
@@ -33,15 +33,15 @@ struct PassedListenerTests {
 
     @Test("encrypts if there is a token, and needs one where other machines can connect")
     func encrypted() throws {
-        let binding = try LinkListener(at: .tcp(host: "127.0.0.1", port: 0))
-        let listener = try LinkListener(at: .descriptor(copy(of: binding)), token: token)
+        let binding = try SocketListener(at: .tcp(host: "127.0.0.1", port: 0))
+        let listener = try SocketListener(at: .descriptor(copy(of: binding)), token: token)
         guard case .tcp(let host, let port) = binding.address else { return }
         #expect(listener.address == .tls(host: host, port: port))
 
-        let wide = try LinkListener(at: .tcp(host: "0.0.0.0", port: 0), hasToken: true)
+        let wide = try SocketListener(at: .tcp(host: "0.0.0.0", port: 0), hasToken: true)
         let number = try copy(of: wide)
-        let error = failure { () throws(LinkTransportError) in
-            try LinkListener(at: .descriptor(number), token: nil)
+        let error = failure { () throws(SocketError) in
+            try SocketListener(at: .descriptor(number), token: nil)
         }
         #expect(error == .tokenRequired(address: "\(wide.address)"))
     }
@@ -50,12 +50,12 @@ struct PassedListenerTests {
     func file() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("link.sock")
-        let binding = try LinkListener(path: path)
+        let binding = try SocketListener(path: path)
         let number = try copy(of: binding)
         #expect(!LinkAddress.descriptor(number).isOverTCP)
-        let listener = try LinkListener(at: .descriptor(number), token: token)
+        let listener = try SocketListener(at: .descriptor(number), token: token)
         #expect(listener.address == .descriptor(number))
-        let client = try LinkConnection.connect(to: .unix(path: path))
+        let client = try SocketConnection.connect(to: .unix(path: path))
         let server = try eventually("the connection") { try listener.accept() }
         try server.enqueue(header: [9])
         var buffer = [UInt8](repeating: 0, count: 16)
@@ -70,7 +70,7 @@ struct PassedListenerTests {
         for number in [pair.childDescriptor, 1 << 20] {
             #expect(PassedListener(number) == nil)
             #expect(!LinkAddress.descriptor(number).isOverTCP)
-            let error = failure { () throws(LinkTransportError) in try LinkListener(at: .descriptor(number)) }
+            let error = failure { () throws(SocketError) in try SocketListener(at: .descriptor(number)) }
             #expect(
                 error == .unusableDescriptor(number: number, reason: "it is not a socket that listens"))
         }

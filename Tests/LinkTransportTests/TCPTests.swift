@@ -26,7 +26,7 @@ struct TCPTests {
             ("tcp:a b:7300", "a name or an address"), ("tcp:::1:7300", "in brackets"),
         ])
     func invalid(text: String, hint: String) {
-        let error = failure { () throws(LinkTransportError) in try LinkAddress(parsing: text) }
+        let error = failure { () throws(SocketError) in try LinkAddress(parsing: text) }
         #expect(error?.description.contains(hint) == true, "\(error?.description ?? "taken")")
         #expect(error?.kind == .usage)
     }
@@ -45,18 +45,18 @@ struct TCPTests {
         arguments: ["127.0.0.1", "localhost", "::1"])
     func carries(host: String) throws {
         if host == "::1", access("/proc/self/net/if_inet6", F_OK) != 0 { return }
-        let listener = try LinkListener(at: .tcp(host: host, port: 0))
+        let listener = try SocketListener(at: .tcp(host: host, port: 0))
         guard case .tcp(host, let port) = listener.address, port != 0 else {
             Issue.record("\(listener.address)")
             return
         }
-        let client = try LinkConnection.connect(to: listener.address)
+        let client = try SocketConnection.connect(to: listener.address)
         let server = try eventually("the connection") { try listener.accept() }
         #expect(client.remote == server.remote)
         #expect(client.remote == "::1" || client.remote == "127.0.0.1")
         try client.enqueue(header: [1, 2], payload: [3])
         var buffer = [UInt8](repeating: 0, count: 16)
-        let received = try eventually("the bytes") { () throws(LinkTransportError) in
+        let received = try eventually("the bytes") { () throws(SocketError) in
             let received = try server.receive(into: &buffer)
             return received == .wouldBlock ? nil : received
         }
@@ -73,8 +73,8 @@ struct TCPTests {
 
     @Test("a peer that reads nothing is sent no more than is under way to one that does, and all of it arrives later")
     func unread() throws {
-        let listener = try LinkListener(at: .tcp(host: "127.0.0.1", port: 0))
-        let client = try LinkConnection.connect(to: listener.address)
+        let listener = try SocketListener(at: .tcp(host: "127.0.0.1", port: 0))
+        let client = try SocketConnection.connect(to: listener.address)
         let server = try eventually("the connection") { try listener.accept() }
         let message = (0..<16_384).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
         var buffer = [UInt8](repeating: 0, count: 256 << 10)
@@ -111,7 +111,7 @@ struct TCPTests {
         }
     }
 
-    private func option(_ connection: LinkConnection, _ name: Int32) -> Int32 {
+    private func option(_ connection: SocketConnection, _ name: Int32) -> Int32 {
         var value: Int32 = -1
         var length = socklen_t(MemoryLayout<Int32>.size)
         getsockopt(connection.descriptor, Int32(IPPROTO_TCP), name, &value, &length)
@@ -120,34 +120,34 @@ struct TCPTests {
 
     @Test("a port where nobody listens is worth another try, and is not taken for our own end")
     func nobody() throws {
-        let listener = try LinkListener(at: .tcp(host: "127.0.0.1", port: 0))
+        let listener = try SocketListener(at: .tcp(host: "127.0.0.1", port: 0))
         let address = listener.address
         listener.close()
         // A moment later where a child that is just being started has a copy of the socket.
         try eventually(
             "the port's end",
-            holds: { failure { () throws(LinkTransportError) in try LinkConnection.connect(to: address) } != nil })
+            holds: { failure { () throws(SocketError) in try SocketConnection.connect(to: address) } != nil })
         for _ in 0..<200 {
-            let error = failure { () throws(LinkTransportError) in try LinkConnection.connect(to: address) }
+            let error = failure { () throws(SocketError) in try SocketConnection.connect(to: address) }
             #expect(error == .unreachable(address: "\(address)", code: ECONNREFUSED))
             #expect(error?.isRetryable == true)
         }
-        let error = failure { () throws(LinkTransportError) in try LinkConnection.connect(to: address) }
+        let error = failure { () throws(SocketError) in try SocketConnection.connect(to: address) }
         #expect(error?.description == "no host listens on '\(address)'")
     }
 
     @Test("a port that is taken, an address that is not ours and a name that isn't one are told apart")
     func refusals() throws {
-        let listener = try LinkListener(at: .tcp(host: "127.0.0.1", port: 0))
-        let taken = failure { () throws(LinkTransportError) in try LinkListener(at: listener.address) }
+        let listener = try SocketListener(at: .tcp(host: "127.0.0.1", port: 0))
+        let taken = failure { () throws(SocketError) in try SocketListener(at: listener.address) }
         #expect(taken == .portTaken(address: "\(listener.address)"))
-        let elsewhere = failure { () throws(LinkTransportError) in
-            try LinkListener(at: .tcp(host: "192.0.2.7", port: 0), hasToken: true)
+        let elsewhere = failure { () throws(SocketError) in
+            try SocketListener(at: .tcp(host: "192.0.2.7", port: 0), hasToken: true)
         }
         #expect(elsewhere?.kind == .usage)
         #expect(elsewhere?.description.contains("is not an address of this machine") == true)
-        let name = failure { () throws(LinkTransportError) in
-            try LinkConnection.connect(to: .tcp(host: "no such name.invalid", port: 7))
+        let name = failure { () throws(SocketError) in
+            try SocketConnection.connect(to: .tcp(host: "no such name.invalid", port: 7))
         }
         #expect(name?.description.contains("the name 'no such name.invalid' has no address") == true)
     }
@@ -157,9 +157,9 @@ struct TCPTests {
         arguments: ["0.0.0.0", "::", "192.0.2.7", "::ffff:192.0.2.7"])
     func withoutToken(host: String) throws {
         let address = LinkAddress.tcp(host: host, port: 7301)
-        let listening = failure { () throws(LinkTransportError) in try LinkListener(at: address) }
+        let listening = failure { () throws(SocketError) in try SocketListener(at: address) }
         #expect(listening == .tokenRequired(address: "\(address)"))
-        let connecting = failure { () throws(LinkTransportError) in try LinkDial(to: address) }
+        let connecting = failure { () throws(SocketError) in try LinkDial(to: address) }
         #expect(connecting == .tokenRequired(address: "\(address)"))
         #expect(connecting?.kind == .usage)
         #expect(connecting?.description.contains("--capture-key") == true)
@@ -167,20 +167,20 @@ struct TCPTests {
 
     @Test("with a token it listens on all addresses, and on a machine's own ones in other clothes without")
     func everywhere() throws {
-        let listener = try LinkListener(at: .tcp(host: "0.0.0.0", port: 0), hasToken: true)
+        let listener = try SocketListener(at: .tcp(host: "0.0.0.0", port: 0), hasToken: true)
         guard case .tcp(_, let port) = listener.address else { return }
-        _ = try LinkConnection.connect(to: .tcp(host: "127.3.2.1", port: port))
+        _ = try SocketConnection.connect(to: .tcp(host: "127.3.2.1", port: port))
         #expect(try eventually("it") { try listener.accept() }.remote == "127.0.0.1")
-        _ = try LinkConnection.connect(to: .tcp(host: "::ffff:127.0.0.1", port: port))
+        _ = try SocketConnection.connect(to: .tcp(host: "::ffff:127.0.0.1", port: port))
     }
 
     @Test("a connection to one who doesn't answer is not waited for")
     func unanswered() throws {
         // A listener whose queue is full: the kernel lets further ones wait.
-        let listener = try LinkListener(at: .tcp(host: "127.0.0.1", port: 0))
-        var waiting: [LinkConnection] = []
+        let listener = try SocketListener(at: .tcp(host: "127.0.0.1", port: 0))
+        var waiting: [SocketConnection] = []
         while information(listener.descriptor).tcpi_unacked <= information(listener.descriptor).tcpi_sacked {
-            waiting.append(try LinkConnection.connect(to: listener.address))
+            waiting.append(try SocketConnection.connect(to: listener.address))
             try eventually(
                 "it in the queue", holds: { Int(information(listener.descriptor).tcpi_unacked) == waiting.count })
         }
@@ -208,19 +208,19 @@ struct TCPTests {
 
 @Suite("the link's token")
 struct LinkTokenTests {
-    private func token(_ bytes: [UInt8], mode: mode_t = 0o600) throws -> Result<[UInt8], LinkTransportError> {
+    private func token(_ bytes: [UInt8], mode: mode_t = 0o600) throws -> Result<[UInt8], SocketError> {
         let folder = try TemporaryFolder()
         let path = folder.file("token")
         try folder.write("token", bytes)
         chmod(path, mode)
-        do throws(LinkTransportError) {
+        do throws(SocketError) {
             return .success(try LinkToken(file: path).bytes)
         } catch {
             return .failure(error)
         }
     }
 
-    private func reason(_ result: Result<[UInt8], LinkTransportError>) -> String {
+    private func reason(_ result: Result<[UInt8], SocketError>) -> String {
         if case .failure(let error) = result { error.description } else { "" }
     }
 
@@ -269,8 +269,8 @@ struct LinkTokenTests {
             if case .failure(let error) = result { #expect(error.kind == .permission) }
         }
         let folder = try TemporaryFolder()
-        func problem(_ path: String) -> LinkTransportError? {
-            failure { () throws(LinkTransportError) in try LinkToken(file: path) }
+        func problem(_ path: String) -> SocketError? {
+            failure { () throws(SocketError) in try LinkToken(file: path) }
         }
         #expect(problem(folder.path)?.description.contains("no regular file") == true)
         mkfifo(folder.file("fifo"), 0o600)

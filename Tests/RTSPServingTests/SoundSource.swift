@@ -8,7 +8,7 @@ import Threading
 
 /// A source of sound at the other end of a track's link.
 final class SoundSource {
-    private let connection: LinkConnection
+    private let connection: SocketConnection
     private let messages = MessageEncoder(epoch: 7, stream: MessageHeader.soundStream)
     private let opus: OpusEncoder
     /// One second of a tone of 440 Hz, which are whole periods and 50 packets.
@@ -19,7 +19,7 @@ final class SoundSource {
 
     /// Connects to the link at a path.
     init(_ path: String) throws {
-        connection = try LinkConnection.connect(to: .unix(path: path))
+        connection = try SocketConnection.connect(to: .unix(path: path))
         opus = try OpusEncoder(channelCount: 1, bitRate: BitRate(bitsPerSecond: 128_000))
         let hello = Hello(role: .capture, name: "test", processID: 1, makesKeyFrames: true)
         try connection.enqueue(header: messages.encode(.hello(hello)))

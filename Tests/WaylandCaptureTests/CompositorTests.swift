@@ -31,7 +31,7 @@ struct CompositorTests {
         let long = "/" + String(repeating: "a", count: 200)
         #expect(throws: PortalError.noCompositor(path: long)) { try check(long) }
 
-        let server = try LinkListener(at: .unix(path: path))
+        let server = try SocketListener(at: .unix(path: path))
         #expect(throws: PortalError.noCompositor(path: path)) { try check("wayland-0") }
         withExtendedLifetime(server) {}
     }
@@ -45,7 +45,7 @@ struct CompositorTests {
             try PipeWireSocket.check { ["XDG_RUNTIME_DIR": folder.path][$0] }
         }
         #expect(throws: PortalError.noPipeWire(path: path)) { try check() }
-        let server = try LinkListener(at: .unix(path: path))
+        let server = try SocketListener(at: .unix(path: path))
         try check()
         withExtendedLifetime(server) {}
     }

@@ -114,7 +114,7 @@ public final class AudioAgent {
     }
 
     private func connectIfDue(_ now: MonotonicTime) throws(AudioError) {
-        do throws(LinkTransportError) {
+        do throws(SocketError) {
             guard try link.connectIfDue(now) else { return }
         } catch {
             throw .link(error)

@@ -12,7 +12,7 @@ public enum AudioError: Error, CustomStringConvertible {
     /// The sound can't be encoded.
     case coding(AudioCodingError)
     /// The host can't be reached, and trying again won't help.
-    case link(LinkTransportError)
+    case link(SocketError)
     /// A message to the host violates the protocol.
     case message(LinkError)
     /// A system call failed; `code` is its errno.
@@ -30,7 +30,7 @@ public enum AudioError: Error, CustomStringConvertible {
     }
 
     /// The kind of error, which decides what a program should do about it.
-    public var kind: LinkTransportError.Kind {
+    public var kind: SocketError.Kind {
         switch self {
         case .link(let error): error.kind
         case .library, .system: .system

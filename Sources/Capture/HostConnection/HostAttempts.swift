@@ -52,7 +52,7 @@ struct HostAttempts {
     /// Returns the connection once there is one; nil while it isn't time to try, or while the host has not answered.
     ///
     /// - Throws: An error that makes another attempt useless.
-    mutating func connection(_ now: MonotonicTime) throws(LinkTransportError) -> LinkConnection? {
+    mutating func connection(_ now: MonotonicTime) throws(SocketError) -> SocketConnection? {
         do {
             guard let connection = try dialled(now) else { return nil }
             state = .over
@@ -82,14 +82,14 @@ struct HostAttempts {
 
     /// Whether the error rejects a name or a token that an earlier connection has shown to be right: the name could be
     /// resolved, so the network is gone, or the host encrypted and had the token, so another host has replaced it.
-    private func isKnown(_ error: LinkTransportError) -> Bool {
+    private func isKnown(_ error: SocketError) -> Bool {
         switch error {
         case .nameUnknown, .tokenRefused: hasBeenConnected
         default: false
         }
     }
 
-    private mutating func dialled(_ now: MonotonicTime) throws(LinkTransportError) -> LinkConnection? {
+    private mutating func dialled(_ now: MonotonicTime) throws(SocketError) -> SocketConnection? {
         switch state {
         case .waiting(let until) where now >= until:
             let dial = try LinkDial(to: address, token: token)

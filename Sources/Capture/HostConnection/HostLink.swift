@@ -12,16 +12,16 @@ public import Threading
 public final class HostLink {
     private let configuration: HostLinkConfiguration
     /// The error that makes another attempt useless.
-    private var refusal: LinkTransportError?
+    private var refusal: SocketError?
     /// Encodes the messages to send, under its own epoch.
     public let encoder: MessageEncoder
     private let log: EventLog
     private var attempts: HostAttempts
-    private var connection: LinkConnection?
+    private var connection: SocketConnection?
     private var outgoing: OutgoingMessages
     private var decoder = MessageDecoder()
     private var greeting: HostGreeting
-    private var buffer = [UInt8](repeating: 0, count: LinkConnection.minBuffer)
+    private var buffer = [UInt8](repeating: 0, count: SocketConnection.minBuffer)
     /// Whether the host has refused us, because it has another capture or not our token. We keep trying, and log it
     /// only once.
     private var isTurnedAway = false
@@ -69,9 +69,9 @@ public final class HostLink {
 
     /// Connects if an attempt is due; returns true if that succeeded.
     ///
-    /// - Throws: ``LinkTransportError`` that makes another attempt useless, such as `tokenRefused`. If the host only
+    /// - Throws: ``SocketError`` that makes another attempt useless, such as `tokenRefused`. If the host only
     ///   isn't there yet, the method returns false and tries again later.
-    public func connectIfDue(_ now: MonotonicTime) throws(LinkTransportError) -> Bool {
+    public func connectIfDue(_ now: MonotonicTime) throws(SocketError) -> Bool {
         if let refusal { throw refusal }
         guard let new = try attempts.connection(now) else { return false }
         if var size = configuration.sendBuffer {
@@ -114,7 +114,7 @@ public final class HostLink {
     }
 
     /// Disconnects from the host: for good, unless a host has accepted this capture before.
-    private func refuse(_ now: MonotonicTime, _ reason: LinkTransportError) {
+    private func refuse(_ now: MonotonicTime, _ reason: SocketError) {
         if !wasAccepted {
             refusal = reason
             return connectionLost(now, "\(reason)")
@@ -182,11 +182,11 @@ public final class HostLink {
     /// Sends a control message to a host that understands it.
     public func send(_ message: LinkMessage) {
         guard takesMessages else { return }
-        writing { connection throws(LinkTransportError) in try outgoing.send(message, on: connection) }
+        writing { connection throws(SocketError) in try outgoing.send(message, on: connection) }
     }
 
     private func write(_ messages: [LinkMessage]) {
-        writing { connection throws(LinkTransportError) in try outgoing.write(messages, to: connection) }
+        writing { connection throws(SocketError) in try outgoing.write(messages, to: connection) }
     }
 
     /// Sends a frame to a host that accepts frames, after its notice if the host understands that.
@@ -206,13 +206,13 @@ public final class HostLink {
 
     /// Writes pending data, as far as the host accepts it.
     public func flush(_ now: MonotonicTime) {
-        writing { connection throws(LinkTransportError) in try outgoing.flush(connection, now) }
+        writing { connection throws(SocketError) in try outgoing.flush(connection, now) }
     }
 
     /// Runs `body`, which writes to the host; if it finds that the host is gone, the link is lost.
-    private func writing(_ body: (LinkConnection) throws(LinkTransportError) -> Void) {
+    private func writing(_ body: (SocketConnection) throws(SocketError) -> Void) {
         guard let connection else { return }
-        do throws(LinkTransportError) {
+        do throws(SocketError) {
             try body(connection)
         } catch {
             loseWriting(connection, .now(), error)
@@ -258,7 +258,7 @@ public final class HostLink {
 
     /// Handles a write that found the connection closed. A host that ends the link closes it after its last message,
     /// which may still have to be read.
-    private func loseWriting(_ connection: LinkConnection, _ now: MonotonicTime, _ error: LinkTransportError) {
+    private func loseWriting(_ connection: SocketConnection, _ now: MonotonicTime, _ error: SocketError) {
         var text = "\(error)"
         for _ in 0..<16 {
             guard case .bytes(let count)? = try? connection.receive(into: &buffer) else { break }

@@ -20,7 +20,7 @@ public struct OutgoingFrame {
 /// Why a frame could not be sent.
 enum SendingError: Error {
     /// The host is gone.
-    case link(LinkTransportError)
+    case link(SocketError)
     /// A unit has a length that the protocol doesn't allow.
     case message(LinkError)
 }

@@ -32,7 +32,7 @@ struct OutgoingMessages {
     ///
     /// While earlier data is pending, the message waits, and the next one of its kind replaces it. So a host that sends
     /// requests but doesn't read can't make messages pile up here.
-    mutating func send(_ message: LinkMessage, on connection: LinkConnection) throws(LinkTransportError) {
+    mutating func send(_ message: LinkMessage, on connection: SocketConnection) throws(SocketError) {
         if connection.hasPending {
             waiting.removeAll { $0.kind == message.kind }
             waiting.append(message)
@@ -42,7 +42,7 @@ struct OutgoingMessages {
     }
 
     /// Writes control messages in one system call, even after data that the host hasn't taken yet.
-    mutating func write(_ messages: [LinkMessage], to connection: LinkConnection) throws(LinkTransportError) {
+    mutating func write(_ messages: [LinkMessage], to connection: SocketConnection) throws(SocketError) {
         writer.removeAll()
         for message in messages { encoder.append(message, to: &writer) }
         try writeOut(to: connection)
@@ -53,7 +53,7 @@ struct OutgoingMessages {
     /// A small frame takes one system call, because each call wakes the host up. Of a large unit, only the part that
     /// the host doesn't take at once is copied.
     mutating func write(
-        _ frame: OutgoingFrame, notice: LinkMessage? = nil, to connection: LinkConnection
+        _ frame: OutgoingFrame, notice: LinkMessage? = nil, to connection: SocketConnection
     ) throws(SendingError) {
         writer.removeAll()
         if let notice { encoder.append(notice, to: &writer) }
@@ -67,14 +67,14 @@ struct OutgoingMessages {
             if writer.count + bytes.count <= Self.gathered {
                 writer.append(bytes)
             } else {
-                do throws(LinkTransportError) {
+                do throws(SocketError) {
                     try writeOut(followedBy: UnsafeRawBufferPointer(bytes), to: connection)
                 } catch {
                     throw .link(error)
                 }
             }
         }
-        do throws(LinkTransportError) {
+        do throws(SocketError) {
             try writeOut(to: connection)
         } catch {
             throw .link(error)
@@ -84,8 +84,8 @@ struct OutgoingMessages {
     /// Writes the gathered bytes, followed by `payload`.
     private mutating func writeOut(
         followedBy payload: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
-        to connection: LinkConnection
-    ) throws(LinkTransportError) {
+        to connection: SocketConnection
+    ) throws(SocketError) {
         defer { writer.removeAll() }
         guard writer.count + payload.count > 0 else { return }
         if !connection.hasPending { lastTaken = .now() }
@@ -94,7 +94,7 @@ struct OutgoingMessages {
     }
 
     /// Writes pending data, as far as the host takes it.
-    mutating func flush(_ connection: LinkConnection, _ now: MonotonicTime) throws(LinkTransportError) {
+    mutating func flush(_ connection: SocketConnection, _ now: MonotonicTime) throws(SocketError) {
         let before = connection.pendingBytes
         try connection.flush()
         if connection.pendingBytes < before { lastTaken = now }
@@ -105,7 +105,7 @@ struct OutgoingMessages {
     }
 
     /// The time since which the host has taken none of the pending data; nil if nothing is pending.
-    func idle(on connection: LinkConnection) -> MonotonicTime? {
+    func idle(on connection: SocketConnection) -> MonotonicTime? {
         connection.hasPending ? lastTaken : nil
     }
 

@@ -13,7 +13,7 @@ final class RTMPClient {
         case media(RTMPMedia)
     }
 
-    let connection: LinkConnection
+    let connection: SocketConnection
     /// The address of the client's machine.
     let address: String
     private var conversation = RTMPConversation()
@@ -34,7 +34,7 @@ final class RTMPClient {
     private static let farewell = Interval.seconds(2)
 
     /// - Parameter deadline: when the client must publish.
-    init(_ connection: LinkConnection, until deadline: MonotonicTime) {
+    init(_ connection: SocketConnection, until deadline: MonotonicTime) {
         self.connection = connection
         awaitedUntil = deadline
         address = connection.remote ?? ""
@@ -54,7 +54,7 @@ final class RTMPClient {
     /// Receives what has arrived, and sends what waits. `events` are what `poll` has reported.
     func exchange(_ events: Int32, _ buffer: inout [UInt8], now: MonotonicTime) {
         guard !isOver else { return }
-        do throws(LinkTransportError) {
+        do throws(SocketError) {
             if connection.wantsWrite { try connection.flush() }
             // A TLS handshake may wait until it can send. While the rate limit holds a publisher back, being able to
             // send must not resume receiving.
@@ -74,7 +74,7 @@ final class RTMPClient {
         if !connection.hasPending { shutdown(connection.descriptor, Int32(SHUT_WR)) }
     }
 
-    private func receive(_ buffer: inout [UInt8], now: MonotonicTime) throws(LinkTransportError) {
+    private func receive(_ buffer: inout [UInt8], now: MonotonicTime) throws(SocketError) {
         switch try connection.receive(into: &buffer) {
         case .wouldBlock: return
         case .closed: end(because: reason)
@@ -120,7 +120,7 @@ final class RTMPClient {
 
     /// Tells the client that it may publish.
     func accept() {
-        do throws(LinkTransportError) {
+        do throws(SocketError) {
             try send(conversation.accept())
         } catch {
             end(because: "the connection has failed: \(error)")
@@ -138,14 +138,14 @@ final class RTMPClient {
         self.reason = reason
         endsBy = now + Self.farewell
         guard !bytes.isEmpty else { return }
-        do throws(LinkTransportError) {
+        do throws(SocketError) {
             try send(bytes)
         } catch {
             end(because: reason)
         }
     }
 
-    private func send(_ bytes: [UInt8]) throws(LinkTransportError) {
+    private func send(_ bytes: [UInt8]) throws(SocketError) {
         guard connection.pendingBytes <= Self.maxUnwritten else {
             throw .queueFull(pending: connection.pendingBytes, limit: Self.maxUnwritten)
         }

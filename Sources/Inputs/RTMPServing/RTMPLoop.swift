@@ -14,7 +14,7 @@ final class RTMPLoop {
     private let host: ScreenRelayHost
     private let served: ServedPublishers
     private let access: ViewerAccess
-    private let listener: LinkListener
+    private let listener: SocketListener
     private let wake: EventFD
     private let isStopped: Flag
     private let limits: PublisherLimits
@@ -22,7 +22,7 @@ final class RTMPLoop {
     private let log: EventLog
     private let lines: LogRateLimiter
     /// For clients that begin with TLS, with the host's certificate, whose PEM this is; nil if it has none.
-    private var encryption: LinkEncryption?
+    private var encryption: SocketEncryption?
     private var certificate: String?
     /// The clients that don't publish yet, the oldest first.
     private var clients: [RTMPClient] = []
@@ -32,9 +32,9 @@ final class RTMPLoop {
 
     /// - Throws: `encryption` if the host's certificate can't be used.
     init(
-        _ host: ScreenRelayHost, _ served: ServedPublishers, listener: LinkListener, wake: EventFD, isStopped: Flag,
+        _ host: ScreenRelayHost, _ served: ServedPublishers, listener: SocketListener, wake: EventFD, isStopped: Flag,
         limits: PublisherLimits, connections: Int, log: EventLog
-    ) throws(LinkTransportError) {
+    ) throws(SocketError) {
         self.host = host
         self.served = served
         self.listener = listener
@@ -83,17 +83,17 @@ final class RTMPLoop {
     // MARK: Clients
 
     /// Uses the certificate that the host has now: it may have been reloaded.
-    private func readCertificate() throws(LinkTransportError) {
+    private func readCertificate() throws(SocketError) {
         guard let pem = host.configuration.certificate?.pem, pem != certificate else { return }
         // One that can't be used is reported once.
         certificate = pem
-        encryption = try LinkEncryption(certificate: pem)
+        encryption = try SocketEncryption(certificate: pem)
     }
 
     private func accept() {
         owner.check()
         while true {
-            do throws(LinkTransportError) {
+            do throws(SocketError) {
                 try readCertificate()
                 guard let connection = try listener.accept(offering: encryption) else { return }
                 if clients.count >= connections {

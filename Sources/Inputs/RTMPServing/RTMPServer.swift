@@ -28,9 +28,9 @@ public final class RTMPServer: Sendable {
         _ host: ScreenRelayHost, at wanted: ListenAddress, limits: PublisherLimits = PublisherLimits(),
         connections: Int = 256, log: EventLog = .silent
     ) throws(ServerError) {
-        let listener: LinkListener
-        do throws(LinkTransportError) {
-            listener = try LinkListener(at: .tcp(host: wanted.address, port: wanted.port), hasToken: true)
+        let listener: SocketListener
+        do throws(SocketError) {
+            listener = try SocketListener(at: .tcp(host: wanted.address, port: wanted.port), hasToken: true)
         } catch {
             if case .portTaken = error { throw ServerError(taken: wanted.port) }
             throw ServerError("\(error)")
@@ -41,7 +41,7 @@ public final class RTMPServer: Sendable {
         let served = ServedPublishers(of: host, over: .rtmp, limits: limits, wake: wake)
         let isStopped = Flag()
         let loop: Sent<RTMPLoop>
-        do throws(LinkTransportError) {
+        do throws(SocketError) {
             loop = Sent(
                 try RTMPLoop(
                     host, served, listener: listener, wake: wake, isStopped: isStopped, limits: limits,

@@ -60,8 +60,8 @@ final class AudioSending: PlayerSending {
     }
 
     func advance(
-        over connection: LinkConnection, _ ports: RTSPPorts, _ packets: inout PacketizedFrames, now: MonotonicTime
-    ) throws(LinkTransportError) {
+        over connection: SocketConnection, _ ports: RTSPPorts, _ packets: inout PacketizedFrames, now: MonotonicTime
+    ) throws(SocketError) {
         guard let frames else { return }
         try stream.flush(over: connection, ports, now: now)
         isBlocked = !stream.hasRoom(on: connection)
@@ -79,7 +79,7 @@ final class AudioSending: PlayerSending {
         try stream.flush(over: connection, ports, now: now)
     }
 
-    private func sendSilence(of moment: MonotonicTime, over connection: LinkConnection) throws(LinkTransportError) {
+    private func sendSilence(of moment: MonotonicTime, over connection: SocketConnection) throws(SocketError) {
         guard let packet = stream.media.silence else { return }
         let time = stream.mediaTime(at: moment)
         let isFirst = last == nil
@@ -89,7 +89,7 @@ final class AudioSending: PlayerSending {
             over: connection)
     }
 
-    private func sendOpus(_ frame: TrackFrame, over connection: LinkConnection) throws(LinkTransportError) {
+    private func sendOpus(_ frame: TrackFrame, over connection: SocketConnection) throws(SocketError) {
         // Before what has been sent, no player takes it.
         if let last, frame.time <= last { return }
         let endsSilence = last.map { frame.time.ticks - $0.ticks > Self.maxPacket } ?? true
@@ -101,8 +101,8 @@ final class AudioSending: PlayerSending {
     }
 
     private func sendPCMU(
-        of frame: TrackFrame, over connection: LinkConnection, _ packets: inout PacketizedFrames
-    ) throws(LinkTransportError) {
+        of frame: TrackFrame, over connection: SocketConnection, _ packets: inout PacketizedFrames
+    ) throws(SocketError) {
         for packet in packets.pcmu(of: frame, track: track) {
             // Between two packets there may be a silence, or something that was lost.
             if let last, packet.time <= last { continue }

@@ -169,8 +169,8 @@ final class PictureSending: PlayerSending {
     }
 
     func advance(
-        over connection: LinkConnection, _ ports: RTSPPorts, _ packets: inout PacketizedFrames, now: MonotonicTime
-    ) throws(LinkTransportError) {
+        over connection: SocketConnection, _ ports: RTSPPorts, _ packets: inout PacketizedFrames, now: MonotonicTime
+    ) throws(SocketError) {
         if frames == nil { return }
         if losses.poll(at: now) { repair(now: now) }
         if let time = startsAgain, now >= time {
@@ -218,8 +218,8 @@ final class PictureSending: PlayerSending {
     }
 
     private func send(
-        _ frame: TrackFrame, at time: MediaTime, over connection: LinkConnection, _ packets: inout PacketizedFrames
-    ) throws(LinkTransportError) {
+        _ frame: TrackFrame, at time: MediaTime, over connection: SocketConnection, _ packets: inout PacketizedFrames
+    ) throws(SocketError) {
         if let lastNumber, frame.number != lastNumber + 1 { needsKeyFrame = true }
         lastNumber = frame.number
         if frame.coded.isRandomAccess {

@@ -15,6 +15,6 @@ protocol PlayerSending: AnyObject {
     func takeReport(_ report: ReceptionReport, now: MonotonicTime)
     /// Sends what is due, as far as there is room.
     func advance(
-        over connection: LinkConnection, _ ports: RTSPPorts, _ packets: inout PacketizedFrames, now: MonotonicTime
-    ) throws(LinkTransportError)
+        over connection: SocketConnection, _ ports: RTSPPorts, _ packets: inout PacketizedFrames, now: MonotonicTime
+    ) throws(SocketError)
 }

@@ -82,7 +82,7 @@ struct PlayerStream {
     }
 
     /// Whether more can be sent now. What has to wait stays in the track's queue, which is bounded.
-    func hasRoom(on connection: LinkConnection) -> Bool { !connection.hasPending && datagrams.count < Self.burst }
+    func hasRoom(on connection: SocketConnection) -> Bool { !connection.hasPending && datagrams.count < Self.burst }
 
     /// Sends the packets of one frame, which is shown or heard at `time` on the stream's clock; datagrams once they are
     /// flushed.
@@ -91,8 +91,8 @@ struct PlayerStream {
     ///   - bytes: what the payloads are parts of.
     ///   - marked: the index of the packet that has the marker; nil for none.
     mutating func send(
-        _ payloads: [RTPPayload], of bytes: [UInt8], at time: MediaTime, marked: Int?, over connection: LinkConnection
-    ) throws(LinkTransportError) {
+        _ payloads: [RTPPayload], of bytes: [UInt8], at time: MediaTime, marked: Int?, over connection: SocketConnection
+    ) throws(SocketError) {
         // All packets of a frame leave with one call. Their payloads are copied once: sendmsg(2) with a piece for each
         // header and payload took longer.
         var interleaved: [UInt8] = []
@@ -125,8 +125,8 @@ struct PlayerStream {
 
     /// Sends the datagrams that wait, as far as it is time for them, and a report if one is due.
     mutating func flush(
-        over connection: LinkConnection, _ ports: RTSPPorts, now: MonotonicTime
-    ) throws(LinkTransportError) {
+        over connection: SocketConnection, _ ports: RTSPPorts, now: MonotonicTime
+    ) throws(SocketError) {
         sendDatagrams(ports, now: now)
         guard statistics.packetCount > 0 else { return }
         if reports.isDue(at: now) { owesReport = true }
@@ -153,8 +153,8 @@ struct PlayerStream {
     }
 
     private mutating func sendReport(
-        over connection: LinkConnection, _ ports: RTSPPorts, now: MonotonicTime
-    ) throws(LinkTransportError) {
+        over connection: SocketConnection, _ ports: RTSPPorts, now: MonotonicTime
+    ) throws(SocketError) {
         if case .connection = way, connection.hasPending { return }
         statistics.noteClock(timestamp(of: mediaTime(at: now)), at: now)
         guard let report = statistics.report(ssrc: ssrc, at: now, clock: clock, rate: media.clockRate) else { return }

@@ -9,7 +9,7 @@ import STUN
 final class RTSPClient {
     /// The server's number for it.
     let number: Int
-    let connection: LinkConnection
+    let connection: SocketConnection
     let session: RTSPSession
     /// Signalled when there is something new for its session.
     let wake: PlayerWake
@@ -27,7 +27,7 @@ final class RTSPClient {
     /// While more than this waits to be written, no further request is read.
     private static let maxUnwritten = 256 << 10
 
-    init(_ number: Int, _ connection: LinkConnection, _ session: RTSPSession, _ wake: PlayerWake) {
+    init(_ number: Int, _ connection: SocketConnection, _ session: RTSPSession, _ wake: PlayerWake) {
         self.number = number
         self.connection = connection
         self.session = session
@@ -76,7 +76,7 @@ final class RTSPClient {
         if let reason = session.reasonToEnd(now: now) { end(because: reason) }
     }
 
-    private func read(_ buffer: inout [UInt8], now: MonotonicTime) throws(LinkTransportError) {
+    private func read(_ buffer: inout [UInt8], now: MonotonicTime) throws(SocketError) {
         switch try connection.receive(into: &buffer) {
         case .wouldBlock: return
         case .closed: return end(because: nil)
@@ -86,7 +86,7 @@ final class RTSPClient {
         try handleRequests(now: now)
     }
 
-    private func handleRequests(now: MonotonicTime) throws(LinkTransportError) {
+    private func handleRequests(now: MonotonicTime) throws(SocketError) {
         while takesRequests {
             let item: RTSPReader.Item?
             do throws(RTSPError) {

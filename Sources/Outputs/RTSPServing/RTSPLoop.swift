@@ -21,7 +21,7 @@ final class RTSPLoop {
     private var owner = ThreadOwner()
     private let host: ScreenRelayHost
     private let access: ViewerAccess
-    private let listener: LinkListener
+    private let listener: SocketListener
     private let ports: RTSPPorts
     /// The numbers of the players that have something new.
     private let inbox: Mailbox<Int>
@@ -42,7 +42,7 @@ final class RTSPLoop {
 
     /// - Throws: ``ServerError`` if no descriptor is left.
     init(
-        _ host: ScreenRelayHost, _ served: ServedPublishers, listener: LinkListener, ports: RTSPPorts,
+        _ host: ScreenRelayHost, _ served: ServedPublishers, listener: SocketListener, ports: RTSPPorts,
         inbox: Mailbox<Int>, isStopped: Flag, limits: RTSPServerLimits, counts: RTSPServer.Counts, log: EventLog
     ) throws(ServerError) {
         self.host = host
@@ -150,7 +150,7 @@ final class RTSPLoop {
 
     private func accept() {
         while true {
-            do throws(LinkTransportError) {
+            do throws(SocketError) {
                 guard let connection = try listener.accept() else { return }
                 add(connection)
             } catch {
@@ -161,7 +161,7 @@ final class RTSPLoop {
         }
     }
 
-    private func add(_ connection: LinkConnection) {
+    private func add(_ connection: SocketConnection) {
         let remote =
             TransportAddress(peerOf: connection.descriptor) ?? TransportAddress(ipv4: 0, 0, 0, 0, port: 0)
         guard makeRoom(for: remote.host) else {

@@ -181,8 +181,8 @@ final class RTSPRecording {
 
     /// Passes on what has waited for missing packets long enough, and sends the reports that are due.
     func advance(
-        over connection: LinkConnection, _ ports: RTSPPorts, now: MonotonicTime
-    ) throws(LinkTransportError) {
+        over connection: SocketConnection, _ ports: RTSPPorts, now: MonotonicTime
+    ) throws(SocketError) {
         guard isRunning else { return }
         for (index, way) in ways {
             pass(receivers[index]?.stream.advance(now: now) ?? [])

@@ -60,10 +60,10 @@ public final class RTSPServer: Sendable {
         _ host: ScreenRelayHost, at wanted: ListenAddress, limits: RTSPServerLimits = RTSPServerLimits(),
         log: EventLog = .silent
     ) throws(ServerError) {
-        let listener: LinkListener
-        do throws(LinkTransportError) {
+        let listener: SocketListener
+        do throws(SocketError) {
             let place = wanted.descriptor.map { LinkAddress.descriptor($0) }
-            listener = try LinkListener(at: place ?? .tcp(host: wanted.address, port: wanted.port), hasToken: true)
+            listener = try SocketListener(at: place ?? .tcp(host: wanted.address, port: wanted.port), hasToken: true)
         } catch {
             if case .portTaken = error { throw ServerError(taken: wanted.port) }
             throw ServerError("\(error)")

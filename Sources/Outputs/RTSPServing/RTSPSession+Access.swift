@@ -7,7 +7,7 @@ extension RTSPSession {
     /// Whether a request has the right credentials; if not, after the answer that asks for them.
     func prove(
         _ request: RTSPRequest, isRight: (RTSPCredentials) -> Bool
-    ) throws(LinkTransportError) -> Bool {
+    ) throws(SocketError) -> Bool {
         let result = request.header("authorization").flatMap { RTSPCredentials($0) }.map(isRight)
         if result == true { return true }
         if result == false { wrongCredentials += 1 }
@@ -18,7 +18,7 @@ extension RTSPSession {
 
     /// Whether the client may begin to watch a room whose token it has, or watches it already; if not, after the answer
     /// that says why.
-    func enter(_ room: String, _ request: RTSPRequest) throws(LinkTransportError) -> Bool {
+    func enter(_ room: String, _ request: RTSPRequest) throws(SocketError) -> Bool {
         guard let reason = access.closure(of: room), track?.room != room else { return true }
         let credentials = request.header("authorization").flatMap { RTSPCredentials($0) }
         if let credentials {
@@ -40,7 +40,7 @@ extension RTSPSession {
     }
 
     /// Whether the host has room for the session; if not, after the answer that says so.
-    func admit(_ request: RTSPRequest) throws(LinkTransportError) -> Bool {
+    func admit(_ request: RTSPRequest) throws(SocketError) -> Bool {
         if hasRoom { return true }
         if let reason = host.sessionRefusal() {
             log.info("rtsp: \(address) was refused: \(reason)")

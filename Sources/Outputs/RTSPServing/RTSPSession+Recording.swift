@@ -6,7 +6,7 @@ import Threading
 
 extension RTSPSession {
     /// Claims a track for what a client announces.
-    func announce(_ place: RTSPPlace, _ request: RTSPRequest, now: MonotonicTime) throws(LinkTransportError) {
+    func announce(_ place: RTSPPlace, _ request: RTSPRequest, now: MonotonicTime) throws(SocketError) {
         let room = place.room ?? host.room
         let isProved = try prove(request) {
             access.letsPresent($0, of: address, in: room, method: request.method, nonce: nonce)
@@ -44,7 +44,7 @@ extension RTSPSession {
     /// Sets up an announced stream.
     func receive(
         _ index: Int, _ transport: RTSPTransport, _ request: RTSPRequest, now: MonotonicTime
-    ) throws(LinkTransportError) {
+    ) throws(SocketError) {
         guard let recording else { return }
         recording.setUp(index, .init(transport, of: remote), now: now)
         peerAddresses = recording.addresses
@@ -52,7 +52,7 @@ extension RTSPSession {
     }
 
     /// Begins to pass on what the client sends.
-    func record(_ request: RTSPRequest, now: MonotonicTime) throws(LinkTransportError) {
+    func record(_ request: RTSPRequest, now: MonotonicTime) throws(SocketError) {
         guard let recording else { return }
         let isBegun = recording.begin(now: now)
         try send(isBegun ? conversation.recording() : RTSPAnswer(.unavailable), to: request)

@@ -26,7 +26,7 @@ final class RTSPSession {
         let track: HostedTrack
     }
 
-    let connection: LinkConnection
+    let connection: SocketConnection
     let host: ScreenRelayHost
     let access: ViewerAccess
     let ports: RTSPPorts
@@ -67,7 +67,7 @@ final class RTSPSession {
     private static let attempts = 8
 
     init(
-        _ connection: LinkConnection, of remote: TransportAddress, host: ScreenRelayHost, access: ViewerAccess,
+        _ connection: SocketConnection, of remote: TransportAddress, host: ScreenRelayHost, access: ViewerAccess,
         ports: RTSPPorts, served: ServedPublishers, wake: PlayerWake, limits: RTSPServerLimits, lines: LogRateLimiter
     ) {
         self.connection = connection
@@ -125,7 +125,7 @@ final class RTSPSession {
     }
 
     /// Sends what is due of the track.
-    func advance(_ packets: inout PacketizedFrames, now: MonotonicTime) throws(LinkTransportError) {
+    func advance(_ packets: inout PacketizedFrames, now: MonotonicTime) throws(SocketError) {
         for sending in sendings { try sending.advance(over: connection, ports, &packets, now: now) }
         try recording?.advance(over: connection, ports, now: now)
     }
@@ -154,7 +154,7 @@ final class RTSPSession {
     // MARK: Requests
 
     /// Answers a request, or begins to wait for what its answer needs.
-    func handle(_ request: RTSPRequest, now: MonotonicTime) throws(LinkTransportError) {
+    func handle(_ request: RTSPRequest, now: MonotonicTime) throws(SocketError) {
         recording?.noteRequest(now: now)
         switch conversation.step(for: request) {
         case .answer(let answer): try send(answer, to: request)
@@ -178,13 +178,13 @@ final class RTSPSession {
         }
     }
 
-    func send(_ answer: RTSPAnswer, to request: RTSPRequest) throws(LinkTransportError) {
+    func send(_ answer: RTSPAnswer, to request: RTSPRequest) throws(SocketError) {
         // With one call, because some clients read each answer with one.
         try connection.enqueue(header: answer.bytes(to: request.sequence))
     }
 
     /// The track at a place; nil if the client may not see it or there is none, after the answer that says so.
-    private func find(_ place: RTSPPlace, _ request: RTSPRequest) throws(LinkTransportError) -> HostedTrack? {
+    private func find(_ place: RTSPPlace, _ request: RTSPRequest) throws(SocketError) -> HostedTrack? {
         let room = place.room ?? host.room
         if !access.isOpen(room) {
             let isProved = try prove(request) {
@@ -207,7 +207,7 @@ final class RTSPSession {
     }
 
     /// Describes a track as soon as it has a random access frame. Returns whether the answer that waited is given.
-    func answerWaiting(now: MonotonicTime) throws(LinkTransportError) -> Bool {
+    func answerWaiting(now: MonotonicTime) throws(SocketError) -> Bool {
         guard let waiting else { return false }
         let frame = waiting.frames.take().last { $0.coded.isRandomAccess }
         let pictures = frame.flatMap { RTSPDescription.pictures(of: $0.coded) }
@@ -240,7 +240,7 @@ final class RTSPSession {
     private func setUp(
         _ media: RTSPMedia, of track: HostedTrack, _ place: RTSPPlace, _ transport: RTSPTransport,
         _ request: RTSPRequest, now: MonotonicTime
-    ) throws(LinkTransportError) {
+    ) throws(SocketError) {
         // A place that names no track is another one's once the first track is gone. A session's streams have one
         // clock.
         guard self.track == nil || self.track === track else {
@@ -262,7 +262,7 @@ final class RTSPSession {
         try send(answer, to: request)
     }
 
-    private func play(_ request: RTSPRequest, now: MonotonicTime) throws(LinkTransportError) {
+    private func play(_ request: RTSPRequest, now: MonotonicTime) throws(SocketError) {
         guard let track else { return }
         let isNew = conversation.state != .playing
         var start = now

@@ -16,7 +16,7 @@ extension CaptureAgentTests {
         let capture = try RunningCapture(CaptureConfiguration(link: .unix(path: path)), display: screen.name)
         var epochs = Set<UInt64>()
         for _ in 0..<2 {
-            let listener = try LinkListener(path: path)
+            let listener = try SocketListener(path: path)
             let connection = try eventually("capture") { try listener.accept() }
             let host = try ReceivingHost(connection)
             try host.wait(for: "a picture") { host.count >= 1 }

@@ -107,7 +107,7 @@ struct FlowControlTests {
         let screen = try VirtualScreen(Self.size)
         let noise = try NoiseDrawing(on: screen, seed: 5)
         let folder = try TemporaryFolder()
-        let listener = try LinkListener(path: folder.file("link.sock"))
+        let listener = try SocketListener(path: folder.file("link.sock"))
         defer { listener.close() }
         var configuration = CaptureConfiguration(
             link: .unix(path: folder.file("link.sock")), framesPerSecond: 120,

@@ -38,7 +38,7 @@ struct HostAttemptsTests {
     @Test("who was connected for long is back soon, who was sent away at once waits longer each time")
     func lost() throws {
         let folder = try TemporaryFolder()
-        let listener = try LinkListener(path: folder.file("link.sock"))
+        let listener = try SocketListener(path: folder.file("link.sock"))
         defer { listener.close() }
         var attempts = HostAttempts(.unix(path: folder.file("link.sock")), token: nil, log: .silent)
         var time = start
@@ -65,22 +65,22 @@ struct HostAttemptsTests {
         #expect(attempts.deadline == .distantFuture)
         let long = folder.file(String(repeating: "x", count: 200))
         var others = HostAttempts(.unix(path: long), token: nil, log: .silent)
-        #expect(throws: LinkTransportError.self) { try others.connection(start) }
+        #expect(throws: SocketError.self) { try others.connection(start) }
     }
 
     @Test("a refused token ends all attempts, but not where the host had accepted it: another may be in its place")
     func anotherHost() throws {
         let token = LinkToken(Array("a token of some length".utf8))
         let other = LinkToken(Array("another token, of some length".utf8))
-        var listener = try LinkListener(at: .tls(host: "127.0.0.1", port: 0), token: token)
+        var listener = try SocketListener(at: .tls(host: "127.0.0.1", port: 0), token: token)
         let address = listener.address
         let lines = Mutex<[String]>([])
         let log = EventLog { _, line in lines.withLock { $0.append(line) } }
         var attempts = HostAttempts(address, token: token, log: log)
         // Lets the host take what has come, and the capture go on.
-        var hosts: [LinkConnection] = []
+        var hosts: [SocketConnection] = []
         var buffer = [UInt8](repeating: 0, count: 1024)
-        func advance(_ attempts: inout HostAttempts) throws -> LinkConnection? {
+        func advance(_ attempts: inout HostAttempts) throws -> SocketConnection? {
             if let host = try listener.accept() { hosts.append(host) }
             // Which goes on with the handshake.
             for host in hosts { _ = try? host.receive(into: &buffer) }
@@ -90,7 +90,7 @@ struct HostAttemptsTests {
         connection.close()
         hosts.removeAll()
         listener.close()
-        listener = try LinkListener(at: address, token: other)
+        listener = try SocketListener(at: address, token: other)
         attempts.resume(MonotonicTime.now(), connectedSince: MonotonicTime.now())
         try eventually(
             "two refusals",
@@ -101,7 +101,7 @@ struct HostAttemptsTests {
             })
         #expect(lines.withLock { $0 }.filter { $0.hasSuffix("; waiting for it") }.count == 1)
         var first = HostAttempts(address, token: token, log: .silent)
-        #expect(throws: LinkTransportError.self) {
+        #expect(throws: SocketError.self) {
             _ = try eventually("the refusal") { try advance(&first) }
         }
         listener.close()

@@ -12,11 +12,11 @@ struct HostProofTests {
     private static let nonce = [UInt8](repeating: 9, count: LinkProof.nonceCount)
 
     private let screen: VirtualScreen
-    private let listener: LinkListener
+    private let listener: SocketListener
 
     init() throws {
         screen = try VirtualScreen(PictureSize(width: 320, height: 240))
-        listener = try LinkListener(at: .tcp(host: "127.0.0.1", port: 0))
+        listener = try SocketListener(at: .tcp(host: "127.0.0.1", port: 0))
     }
 
     /// A capture with a token, or without one, and the host that it has connected to.
@@ -140,7 +140,7 @@ struct HostProofTests {
         let (capture, host) = try pair(hasToken: hasToken)
         // An alert of TLS, which such a host sends to a capture that doesn't encrypt.
         try host.connection.enqueue(header: [0x15, 3, 3, 0, 2, 1, 0])
-        #expect(try refusal(capture) == LinkTransportError.hostEncrypts.description)
+        #expect(try refusal(capture) == SocketError.hostEncrypts.description)
     }
 
     @Test("and one without a token ends where a host asks for it")

@@ -178,8 +178,8 @@ struct OutgoingMessagesTests {
 
 /// Capture's end of a link, and a host at the other that takes little at a time.
 private final class SlowHost {
-    let connection: LinkConnection
-    private let socket: LinkConnection
+    let connection: SocketConnection
+    private let socket: SocketConnection
     private var decoder = MessageDecoder()
     private(set) var messages: [ReceivedMessage] = []
     /// Bytes that it has read.
@@ -190,7 +190,7 @@ private final class SlowHost {
         connection = pair.connection
         var size: Int32 = 4608
         setsockopt(connection.descriptor, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
-        socket = try LinkConnection.connect(to: .descriptor(fcntl(pair.childDescriptor, F_DUPFD_CLOEXEC, 3)))
+        socket = try SocketConnection.connect(to: .descriptor(fcntl(pair.childDescriptor, F_DUPFD_CLOEXEC, 3)))
         pair.closeChild()
     }
 

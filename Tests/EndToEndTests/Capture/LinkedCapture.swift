@@ -65,7 +65,7 @@ final class LinkedCapture {
         let address: String
         let accepted: () throws -> TestSocket
         if isOverTCP {
-            let listener = try LinkListener(at: .tcp(host: "127.0.0.1", port: 0))
+            let listener = try SocketListener(at: .tcp(host: "127.0.0.1", port: 0))
             address = "\(listener.address)"
             accepted = {
                 let connection = try eventually("a connection") { try listener.accept() }

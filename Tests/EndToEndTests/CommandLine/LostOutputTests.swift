@@ -108,7 +108,7 @@ extension EndToEndBesideBrowser {
             }
             // Each change is a line, and the queue has 4096, beside as many that are being written.
             let changes = 10_000
-            let capture = try LinkConnection.connect(to: .unix(path: path))
+            let capture = try SocketConnection.connect(to: .unix(path: path))
             defer { capture.close() }
             let encoder = MessageEncoder(epoch: 9)
             var bytes = encoder.encode(

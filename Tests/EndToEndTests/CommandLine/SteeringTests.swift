@@ -78,11 +78,11 @@ extension EndToEnd {
         /// A host, and a connection to it that has greeted as a capture does.
         private static func connected(
             in folder: TemporaryFolder
-        ) throws -> (host: RunningProgram, capture: LinkConnection, encoder: MessageEncoder) {
+        ) throws -> (host: RunningProgram, capture: SocketConnection, encoder: MessageEncoder) {
             let path = folder.file("s.sock")
             let host = try RunningProgram.host("unix:" + path)
             _ = try host.printedLink()
-            let capture = try LinkConnection.connect(to: .unix(path: path))
+            let capture = try SocketConnection.connect(to: .unix(path: path))
             let encoder = MessageEncoder(epoch: 9)
             let hello = Hello(role: .capture, name: "test", processID: 1, makesKeyFrames: true)
             try capture.enqueue(header: encoder.encode(.hello(hello)))

@@ -96,7 +96,7 @@ struct LinkServerTests {
         // This is larger than what a socket takes at once. The host reads on for a moment, and then closes.
         do {
             for _ in 0..<2000 { try second.send(idr) }
-        } catch LinkTransportError.closed {}
+        } catch SocketError.closed {}
         try second.waitForEnd()
         #expect(second.endNotice?.reason == .refused)
         #expect(second.endNotice?.text.contains("another capture") == true)
@@ -214,7 +214,7 @@ struct LinkServerTests {
         var ends: [Int32] = [-1, -1]
         try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
         host.server.adopt(descriptor: ends[0])
-        let capture = TestCapture(try LinkConnection.connect(to: .descriptor(ends[1])))
+        let capture = TestCapture(try SocketConnection.connect(to: .descriptor(ends[1])))
         try capture.send(try PlainPictures().next(shade: 50, isIDR: true))
         try eventually("a picture", holds: { host.hub.publishedFrames == 1 })
     }

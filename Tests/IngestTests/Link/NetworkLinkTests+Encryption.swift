@@ -17,17 +17,17 @@ extension NetworkLinkTests {
         }
         let plain = LinkAddress.tcp(host: name, port: port)
         // One says nothing, one sends a message without encryption, and one has another token.
-        let silent = try LinkConnection.connect(to: plain)
-        let stranger = try LinkConnection.connect(to: plain)
+        let silent = try SocketConnection.connect(to: plain)
+        let stranger = try SocketConnection.connect(to: plain)
         try stranger.enqueue(header: MessageEncoder(epoch: 99).encode(.requestKeyFrame))
-        var buffer = [UInt8](repeating: 0, count: LinkConnection.minBuffer)
+        var buffer = [UInt8](repeating: 0, count: SocketConnection.minBuffer)
         try eventually("the stranger's end", holds: { try stranger.receive(into: &buffer) == .closed })
         try host.waitForLog("127.0.0.1 is refused: it doesn't encrypt its link: it was started with tcp:, not tls:")
         let other = try #require(LinkToken(Array("another token, of some length".utf8)))
         let times = (0..<3).map { _ in
             let begin = now()
-            do throws(LinkTransportError) {
-                _ = try LinkConnection.connect(to: host.address, token: other)
+            do throws(SocketError) {
+                _ = try SocketConnection.connect(to: host.address, token: other)
                 Issue.record("a connection with another token")
             } catch {
                 #expect(error == .tokenRefused(text: "the host there doesn't have the same --capture-key file"))
@@ -37,7 +37,7 @@ extension NetworkLinkTests {
         // The silent one keeps nobody waiting.
         #expect(try #require(times.min()) < .seconds(1))
 
-        let capture = TestCapture(try LinkConnection.connect(to: host.address, token: Self.token))
+        let capture = TestCapture(try SocketConnection.connect(to: host.address, token: Self.token))
         try capture.prove(try #require(Self.token).bytes)
         try capture.greet()
         let picture = try PlainPictures(size: PictureSize(width: 640, height: 480)).next(shade: 50, isIDR: true)
@@ -60,8 +60,8 @@ extension NetworkLinkTests {
     func unencrypted() throws {
         let host = try Host(token: Self.token)
         let (name, port) = try #require(host.address.network)
-        do throws(LinkTransportError) {
-            _ = try LinkConnection.connect(to: .tls(host: name, port: port), token: Self.token)
+        do throws(SocketError) {
+            _ = try SocketConnection.connect(to: .tls(host: name, port: port), token: Self.token)
             Issue.record("a connection")
         } catch {
             #expect(error.description.contains("doesn't encrypt its link"), "\(error)")

@@ -54,8 +54,8 @@ extension NetworkLinkTests {
     func flood() throws {
         let host = try Host()
         let begin = now()
-        var silent: [LinkConnection] = []
-        for _ in 0..<60 { silent.append(try LinkConnection.connect(to: host.address)) }
+        var silent: [SocketConnection] = []
+        for _ in 0..<60 { silent.append(try SocketConnection.connect(to: host.address)) }
         let capture = try capture(host)
         try capture.wait(for: "the hello") { !$0.isEmpty }
         try capture.greet()

@@ -51,7 +51,7 @@ struct NetworkLinkTests {
     static let token = LinkToken(Array("a token of some length".utf8))
 
     func capture(_ host: Host) throws -> TestCapture {
-        TestCapture(try LinkConnection.connect(to: host.address))
+        TestCapture(try SocketConnection.connect(to: host.address))
     }
 
     /// Answers pings as a capture whose clock is `ahead` of ours, and returns when the first of them was asked.
@@ -197,7 +197,7 @@ struct NetworkLinkTests {
         for form in [HeaderFormat.legacy40, .legacy16] {
             for isThere in [true, false] {
                 let host = try Host(token: Self.token, legacySenders: isThere ? ranges : Array(ranges.dropLast()))
-                let sender = TestCapture(try LinkConnection.connect(to: host.address), form: form)
+                let sender = TestCapture(try SocketConnection.connect(to: host.address), form: form)
                 try sender.send(picture)
                 if isThere {
                     try eventually("the picture", holds: { host.hub.publishedFrames == 1 })

@@ -130,7 +130,7 @@ struct SoundTests {
         let events = Mutex<[LinkWatcher.Event]>([])
         host.server.adopt(descriptor: pair[0], watcher: LinkWatcher { event in events.withLock { $0.append(event) } })
         let sound = TestCapture(
-            try LinkConnection.connect(to: .descriptor(pair[1])), stream: MessageHeader.soundStream)
+            try SocketConnection.connect(to: .descriptor(pair[1])), stream: MessageHeader.soundStream)
         try sound.greet()
         host.sound.changeViewers(by: 1)
         for count in 1...2 {

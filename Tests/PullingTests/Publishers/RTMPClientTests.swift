@@ -8,15 +8,15 @@ import Testing
 
 @Suite("A client over RTMP")
 struct RTMPClientTests {
-    private let sender: LinkConnection
-    private let accepted: LinkConnection
+    private let sender: SocketConnection
+    private let accepted: SocketConnection
     /// Has a rate of 10,000 bytes per second.
     private let client: RTMPClient
     private let start = now()
 
     init() throws {
-        let listener = try LinkListener(at: .tcp(host: "127.0.0.1", port: 0), hasToken: true)
-        sender = try LinkConnection.connect(to: listener.address)
+        let listener = try SocketListener(at: .tcp(host: "127.0.0.1", port: 0), hasToken: true)
+        sender = try SocketConnection.connect(to: listener.address)
         accepted = try eventually("the connection") { try listener.accept() }
         client = RTMPClient(accepted, until: .distantFuture)
         client.handOver(silence: .seconds(90), bytesPerSecond: 10_000)

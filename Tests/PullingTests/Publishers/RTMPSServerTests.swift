@@ -84,15 +84,15 @@ struct RTMPSServerTests {
         try eventually("the first one") { room.host.firstTrack.sourceState == .live }
         // A record of 512 bytes, which a ClientHello fills.
         let half: [UInt8] = [22, 3, 1, 2, 0, 1, 0, 1, 252] + [UInt8](repeating: 0, count: 200)
-        let silent = try (0..<200).map { _ -> LinkConnection in
-            let connection = try LinkConnection.connect(to: .tcp(host: "127.0.0.1", port: room.server.address.port))
+        let silent = try (0..<200).map { _ -> SocketConnection in
+            let connection = try SocketConnection.connect(to: .tcp(host: "127.0.0.1", port: room.server.address.port))
             try connection.enqueue(header: half)
             return connection
         }
         let second = try publish(to: "screen/other?token=presenting", trusting: certificate)
         defer { second.stop(within: .zero) }
         try eventually("another track") { room.host.track("other", in: "screen")?.sourceState == .live }
-        var buffer = [UInt8](repeating: 0, count: LinkConnection.minBuffer)
+        var buffer = [UInt8](repeating: 0, count: SocketConnection.minBuffer)
         try eventually("the end of the silent ones") {
             try silent.allSatisfy { try $0.receive(into: &buffer) == .closed }
         }

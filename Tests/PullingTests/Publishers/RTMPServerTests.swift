@@ -158,12 +158,12 @@ struct RTMPServerTests {
     func silent() throws {
         defer { room.stop() }
         let half = [3] + [UInt8](repeating: 0, count: 800)
-        let silent = try (0..<400).map { index -> LinkConnection in
-            let connection = try LinkConnection.connect(to: .tcp(host: "127.0.0.1", port: room.server.address.port))
+        let silent = try (0..<400).map { index -> SocketConnection in
+            let connection = try SocketConnection.connect(to: .tcp(host: "127.0.0.1", port: room.server.address.port))
             if index % 2 == 0 { try connection.enqueue(header: half) }
             return connection
         }
-        var buffer = [UInt8](repeating: 0, count: LinkConnection.minBuffer)
+        var buffer = [UInt8](repeating: 0, count: SocketConnection.minBuffer)
         let sender = try publish()
         defer { sender.stop(within: .zero) }
         try eventually("the publisher") { room.host.firstTrack.sourceState == .live }

@@ -36,12 +36,12 @@ struct ControlSocketTests {
 
     private func path(_ process: Int32) -> String { "\(folder.path)/control-\(process).sock" }
 
-    private func connect(_ process: Int32) throws -> LinkConnection {
-        try LinkConnection.connect(to: .unix(path: path(process)))
+    private func connect(_ process: Int32) throws -> SocketConnection {
+        try SocketConnection.connect(to: .unix(path: path(process)))
     }
 
     /// All that comes until the server closes.
-    private func readAll(_ connection: LinkConnection) throws -> String {
+    private func readAll(_ connection: SocketConnection) throws -> String {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1024)
         try eventually("the end") { () throws -> Void? in
@@ -201,7 +201,7 @@ struct ControlSocketTests {
         defer { server.stop() }
         #expect(ControlLine.timeoutMilliseconds == 2000)
         let (began, idle) = try eventually("an answer beside those who are silent", within: .seconds(90)) {
-            () throws -> (MonotonicTime, [LinkConnection])? in
+            () throws -> (MonotonicTime, [SocketConnection])? in
             let began = now()
             let idle = try (0..<12).map { _ in try connect(getpid()) }
             let answer = try? ControlClient(in: folder).ask(.pause, of: getpid())
@@ -215,7 +215,7 @@ struct ControlSocketTests {
         #expect(now() - began > .milliseconds(1900))
     }
 
-    private func isOpen(_ connection: LinkConnection) -> Bool {
+    private func isOpen(_ connection: SocketConnection) -> Bool {
         var buffer: [UInt8] = [0]
         return (try? connection.receive(into: &buffer)) == .wouldBlock
     }
@@ -224,7 +224,7 @@ struct ControlSocketTests {
     func hanging() throws {
         try folder.prepare()
         #expect(ControlLine.timeoutMilliseconds == 2000)
-        let listener = try LinkListener(path: path(getpid()))
+        let listener = try SocketListener(path: path(getpid()))
         defer { listener.close() }
         let began = now()
         let error = #expect(throws: ControlError.self) {

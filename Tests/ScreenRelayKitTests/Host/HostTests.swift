@@ -113,7 +113,7 @@ struct HostTests {
             at: .unix(path: folder.file("s.sock")), recording: disk.path + "/link.srr")
         defer { link.stop() }
         #expect(host.firstTrack.readers.count == 3)
-        let capture = try LinkConnection.connect(to: .unix(path: folder.file("s.sock")))
+        let capture = try SocketConnection.connect(to: .unix(path: folder.file("s.sock")))
         let payload = [0, 0, 0, 1, 0x0C] + [UInt8](repeating: 1, count: 200_000)
         let message =
             try MessageEncoder(epoch: 9).unitHeader(

@@ -70,7 +70,7 @@ struct RecordedTracksTests {
         let tracks = [host.firstTrack, second]
         let links = try tracks.map { try $0.openLink(at: .unix(path: folder.file($0.name + ".sock"))) }
         defer { for link in links { link.stop() } }
-        let captures = try tracks.map { try LinkConnection.connect(to: .unix(path: folder.file($0.name + ".sock"))) }
+        let captures = try tracks.map { try SocketConnection.connect(to: .unix(path: folder.file($0.name + ".sock"))) }
         var sent: [[UInt8]] = []
         for (index, capture) in captures.enumerated() {
             let encoder = MessageEncoder(epoch: UInt64(index) + 9)

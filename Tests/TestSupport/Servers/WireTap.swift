@@ -13,21 +13,21 @@ public final class WireTap {
     /// Called with what is about to be passed on.
     public var change: (inout [UInt8]) -> Void = { _ in }
 
-    private let listener: LinkListener
+    private let listener: SocketListener
     private let target: LinkAddress
-    private var wires: [(from: LinkConnection, to: LinkConnection)] = []
+    private var wires: [(from: SocketConnection, to: SocketConnection)] = []
 
     /// Passes on to a port of 127.0.0.1.
     public init(to port: UInt16) throws {
         target = .tcp(host: "127.0.0.1", port: port)
-        listener = try LinkListener(at: .tcp(host: "127.0.0.1", port: 0))
+        listener = try SocketListener(at: .tcp(host: "127.0.0.1", port: 0))
         self.port = listener.address.network?.port ?? 0
     }
 
     /// Passes on what has arrived.
     public func pump() throws {
         while let near = try listener.accept() {
-            let far = try LinkConnection.connect(to: target)
+            let far = try SocketConnection.connect(to: target)
             wires += [(near, far), (far, near)]
         }
         for (from, to) in wires where to.descriptor >= 0 {

@@ -11,7 +11,7 @@ public enum CaptureError: Error, CustomStringConvertible {
     /// The pictures can't be encoded.
     case encoder(VideoEncodingError)
     /// The host can't be reached, and trying again won't help.
-    case link(LinkTransportError)
+    case link(SocketError)
     /// A message from or to the host violates the protocol.
     case message(LinkError)
     /// The recording can't be written.
@@ -36,7 +36,7 @@ public enum CaptureError: Error, CustomStringConvertible {
     }
 
     /// The kind of error, which decides what a program should do about it.
-    public var kind: LinkTransportError.Kind {
+    public var kind: SocketError.Kind {
         switch self {
         case .link(let error): error.kind
         case .screen(let error): error.kind

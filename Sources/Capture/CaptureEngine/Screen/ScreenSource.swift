@@ -133,7 +133,7 @@ extension ScreenSource {
 /// The reason why a screen can't be captured, or can't be captured any longer; `description` is for the user.
 public protocol ScreenError: Error, CustomStringConvertible {
     /// What a program should do about it; `missing` means that the window doesn't exist, or no longer does.
-    var kind: LinkTransportError.Kind { get }
+    var kind: SocketError.Kind { get }
     /// The reason that is reported to the host.
     var endReason: EndReason { get }
 }

@@ -43,7 +43,7 @@ final class PictureLink {
 
     /// Connects if an attempt is due; returns true if that succeeded.
     func connectIfDue(_ now: MonotonicTime) throws(CaptureError) -> Bool {
-        do throws(LinkTransportError) {
+        do throws(SocketError) {
             return try host.connectIfDue(now)
         } catch {
             throw .link(error)

@@ -74,7 +74,7 @@ public enum PortalError: ScreenError, Equatable {
 }
 
 extension PortalError {
-    public var kind: LinkTransportError.Kind {
+    public var kind: SocketError.Kind {
         switch self {
         case .cancelled, .refused, .closed: .declined
         case .noSuchSource: .usage

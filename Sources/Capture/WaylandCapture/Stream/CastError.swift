@@ -67,7 +67,7 @@ public enum CastError: ScreenError, Equatable {
         }
     }
 
-    public var kind: LinkTransportError.Kind {
+    public var kind: SocketError.Kind {
         switch self {
         case .library, .noMemory: .system
         case .remote, .stream, .noFormat, .ended, .monitorChanged, .disconnected, .format, .noPicture, .onlyPointer:

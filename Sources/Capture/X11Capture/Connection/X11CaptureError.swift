@@ -82,7 +82,7 @@ public enum X11CaptureError: ScreenError, Equatable {
 }
 
 extension X11CaptureError {
-    public var kind: LinkTransportError.Kind {
+    public var kind: SocketError.Kind {
         switch self {
         case .noDisplayNamed, .invalidDisplayName, .severalWindows: .usage
         // Another attempt could only find a different window.

@@ -18,7 +18,7 @@ final class LinkLoop {
     private static let readSize = 256 << 10
 
     private let owner = ThreadOwner()
-    private let listener: LinkListener?
+    private let listener: SocketListener?
     private let ingest: TrackIngest
     private let sound: TrackHub
     private let name: String
@@ -44,7 +44,7 @@ final class LinkLoop {
     private var roomLineDue = MonotonicTime.zero
 
     init(
-        listener: LinkListener?, connection: LinkConnection?, admission: LinkAdmission, ingest: TrackIngest,
+        listener: SocketListener?, connection: SocketConnection?, admission: LinkAdmission, ingest: TrackIngest,
         sound: TrackHub, name: String, inbox: Mailbox<LinkServer.Command>, silenceTimeout: Interval,
         recorder: LinkRecorder?, log: EventLog
     ) {
@@ -95,7 +95,7 @@ final class LinkLoop {
             isStopped = true
         case .adopt(let descriptor, let watcher):
             do {
-                try take(LinkConnection.connect(to: .descriptor(descriptor)), watcher: watcher)
+                try take(SocketConnection.connect(to: .descriptor(descriptor)), watcher: watcher)
             } catch {
                 log.error("link: \(error)")
             }
@@ -104,7 +104,7 @@ final class LinkLoop {
 
     /// - Parameter connectedAt: when the connection arrived at our listener; nil if it was handed over to us, so that
     ///   it never counts as unidentified.
-    private func take(_ connection: LinkConnection, connectedAt: MonotonicTime? = nil, watcher: LinkWatcher? = nil) {
+    private func take(_ connection: SocketConnection, connectedAt: MonotonicTime? = nil, watcher: LinkWatcher? = nil) {
         let peer = LinkPeer(
             connection, connectedAt: connectedAt, admission: admission, ingest: ingest, sound: sound, hostName: name,
             wake: inbox.wake, recorder: recorder, watcher: watcher, silenceTimeout: silenceTimeout,
@@ -150,7 +150,7 @@ final class LinkLoop {
                 take(connection, connectedAt: now)
             } catch .system(let call, let subject, let code) where Self.shortage.contains(code) {
                 if acceptsAgain == nil {
-                    let error = LinkTransportError.system(call: call, subject: subject, code: code)
+                    let error = SocketError.system(call: call, subject: subject, code: code)
                     log.error("link: \(error); new connections have to wait")
                 }
                 acceptsAgain = now + Self.shortagePause

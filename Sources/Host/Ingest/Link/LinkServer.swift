@@ -35,26 +35,26 @@ public final class LinkServer: Sendable {
     ///   - silenceTimeout: how long a capture that should run may send nothing before its watcher is notified, and
     ///     before another capture may replace it.
     ///   - recorder: records the messages. ``stop()`` lets it finish; its owner attaches it to the track and closes it.
-    /// - Throws: ``LinkTransportError`` if the server can't listen at `address`, such as `alreadyListening`,
+    /// - Throws: ``SocketError`` if the server can't listen at `address`, such as `alreadyListening`,
     ///   `portTaken` or `tokenRequired`; `unusableDescriptor` for `fd:` if it is no socket; `system` if no thread or
     ///   descriptor is left.
     public init(
         at address: LinkAddress?, admission: LinkAdmission = LinkAdmission(), ingest: TrackIngest, sound: TrackHub,
         name: String, silenceTimeout: Interval = .seconds(10), recorder: LinkRecorder? = nil, log: EventLog
-    ) throws(LinkTransportError) {
+    ) throws(SocketError) {
         guard let inbox = Mailbox<Command>() else {
             throw .system(call: "eventfd", subject: "the link's thread", code: errno)
         }
         self.inbox = inbox
         self.recorder = recorder
         // They belong to the thread from its start on.
-        var listener: Sent<LinkListener>?
-        var connection: Sent<LinkConnection>?
+        var listener: Sent<SocketListener>?
+        var connection: Sent<SocketConnection>?
         switch address {
         case .descriptor(let number)? where PassedListener(number) == nil:
-            connection = Sent(try LinkConnection.connect(to: .descriptor(number)))
+            connection = Sent(try SocketConnection.connect(to: .descriptor(number)))
         case let address?:
-            let opened = try LinkListener(at: address, token: admission.token)
+            let opened = try SocketListener(at: address, token: admission.token)
             log.info("waiting for capture on \(opened.address)")
             listener = Sent(opened)
         case nil:

@@ -11,10 +11,10 @@ struct LingeringClose {
 
     /// When to close the connection at the latest.
     let deadline = MonotonicTime.now() + Self.timeout
-    private let connection: LinkConnection
+    private let connection: SocketConnection
 
     /// Begins when the last message to the peer has been queued on `connection`.
-    init(_ connection: LinkConnection) {
+    init(_ connection: SocketConnection) {
         self.connection = connection
         endWriting()
     }

@@ -12,7 +12,7 @@ import TrackHub
 ///
 /// Belongs to the link's thread. This part has the connection; `LinkPeer+Messages` handles the messages.
 final class LinkPeer {
-    private let connection: LinkConnection
+    private let connection: SocketConnection
     let ingest: TrackIngest
     let log: EventLog
     let source: LinkSource
@@ -64,7 +64,7 @@ final class LinkPeer {
     private(set) var isOver = false
 
     init(
-        _ connection: LinkConnection, connectedAt: MonotonicTime?, admission: LinkAdmission, ingest: TrackIngest,
+        _ connection: SocketConnection, connectedAt: MonotonicTime?, admission: LinkAdmission, ingest: TrackIngest,
         sound: TrackHub, hostName: String, wake: EventFD, recorder: LinkRecorder?, watcher: LinkWatcher?,
         silenceTimeout: Interval, lines: LogRateLimiter
     ) {

@@ -18,8 +18,8 @@ public struct ControlClient: Sendable {
     public var processes: [Int32] {
         var found: [Int32] = []
         for process in listedProcesses {
-            do throws(LinkTransportError) {
-                let connection = try LinkConnection.connect(to: .unix(path: path(of: process)))
+            do throws(SocketError) {
+                let connection = try SocketConnection.connect(to: .unix(path: path(of: process)))
                 connection.close()
                 found.append(process)
             } catch {
@@ -34,7 +34,7 @@ public struct ControlClient: Sendable {
     /// line of JSON. Takes at most 2 s. Throws ``ControlError`` if it was not carried out.
     public func ask(_ command: ControlCommand, of process: Int32) throws(ControlError) -> String {
         let line: String
-        do throws(LinkTransportError) {
+        do throws(SocketError) {
             line = try exchange(command, with: process)
         } catch {
             switch error {
@@ -54,8 +54,8 @@ public struct ControlClient: Sendable {
 
     private func path(of process: Int32) -> String { folder.path + "/" + ControlLine.socketName(of: process) }
 
-    private func exchange(_ command: ControlCommand, with process: Int32) throws(LinkTransportError) -> String {
-        let connection = try LinkConnection.connect(to: .unix(path: path(of: process)))
+    private func exchange(_ command: ControlCommand, with process: Int32) throws(SocketError) -> String {
+        let connection = try SocketConnection.connect(to: .unix(path: path(of: process)))
         defer { connection.close() }
         let deadline = MonotonicTime.now() + .milliseconds(ControlLine.timeoutMilliseconds)
         // Short enough for the socket's buffer to take it at once.
@@ -87,7 +87,7 @@ public enum ControlError: Error, Sendable, CustomStringConvertible {
     /// The host could not carry out the command.
     case refused(process: Int32, reason: String)
     /// The host's socket can't be used.
-    case link(LinkTransportError)
+    case link(SocketError)
 
     public var description: String {
         switch self {

@@ -23,16 +23,16 @@ public final class ControlServer: Sendable {
     ///   - log: gets a line for each fault and, at level `info`, for each command.
     ///   - answer: called on the server's thread for each command. Of a text for people, the first 512 bytes are
     ///     sent, and of a document at most 4 MiB. While it blocks, no other command is answered.
-    /// - Throws: `LinkTransportError` if `folder` isn't safe or can't be created, if a live process listens on the
+    /// - Throws: `SocketError` if `folder` isn't safe or can't be created, if a live process listens on the
     ///   socket, or if no thread or descriptor is left.
     public init(
         in folder: SocketFolder = SocketFolder(), process: Int32? = nil, log: EventLog = .silent,
         answer: @escaping @Sendable (ControlCommand) -> ControlAnswer
-    ) throws(LinkTransportError) {
+    ) throws(SocketError) {
         guard let wake = EventFD() else { throw .system(call: "eventfd", subject: "the control socket", code: errno) }
         try folder.prepare()
         let listener = Sent(
-            try LinkListener(path: folder.path + "/" + ControlLine.socketName(of: process ?? getpid())))
+            try SocketListener(path: folder.path + "/" + ControlLine.socketName(of: process ?? getpid())))
         let isStopped = Flag()
         let started = NamedThread("control") {
             let loop = ControlLoop(listener: listener.value, log: log, answer: answer)
@@ -59,7 +59,7 @@ private final class ControlLoop {
     private static let connectionLimit = 8
     private static let shortagePause = Interval.seconds(1)
 
-    private let listener: LinkListener
+    private let listener: SocketListener
     private let log: EventLog
     private let answer: @Sendable (ControlCommand) -> ControlAnswer
     private var asking: [Asking] = []
@@ -69,19 +69,19 @@ private final class ControlLoop {
 
     /// One connected client.
     private final class Asking {
-        let connection: LinkConnection
+        let connection: SocketConnection
         let deadline: MonotonicTime
         var line: [UInt8] = []
         var isAnswered = false
         var isOver = false
 
-        init(_ connection: LinkConnection, deadline: MonotonicTime) {
+        init(_ connection: SocketConnection, deadline: MonotonicTime) {
             self.connection = connection
             self.deadline = deadline
         }
     }
 
-    init(listener: LinkListener, log: EventLog, answer: @escaping @Sendable (ControlCommand) -> ControlAnswer) {
+    init(listener: SocketListener, log: EventLog, answer: @escaping @Sendable (ControlCommand) -> ControlAnswer) {
         self.listener = listener
         self.log = log
         self.answer = answer
@@ -119,7 +119,7 @@ private final class ControlLoop {
     }
 
     private func accept(_ now: MonotonicTime) {
-        do throws(LinkTransportError) {
+        do throws(SocketError) {
             // Accept one connection in each turn; the next one is still in the queue then.
             guard let connection = try listener.accept() else { return }
             if asking.count >= Self.connectionLimit { asking.removeFirst().connection.close() }
@@ -133,7 +133,7 @@ private final class ControlLoop {
     }
 
     private func serve(_ one: Asking) {
-        do throws(LinkTransportError) {
+        do throws(SocketError) {
             if one.isAnswered {
                 if try one.connection.flush() { one.isOver = true }
                 return
@@ -154,7 +154,7 @@ private final class ControlLoop {
         }
     }
 
-    private func answer(_ line: String, of one: Asking) throws(LinkTransportError) {
+    private func answer(_ line: String, of one: Asking) throws(SocketError) {
         guard line.utf8.count < ControlLine.requestLimit else {
             return try reply(.refused("the line is too long", .invalid), to: one)
         }
@@ -168,7 +168,7 @@ private final class ControlLoop {
         try reply(answer(command), to: one)
     }
 
-    private func reply(_ answer: ControlAnswer, to one: Asking) throws(LinkTransportError) {
+    private func reply(_ answer: ControlAnswer, to one: Asking) throws(SocketError) {
         var line = answer.json
         if line.utf8.count >= ControlLine.documentLimit { line = ControlAnswer.refused("the answer is too long").json }
         try one.connection.enqueue(header: Array(line.utf8) + [0x0A])

@@ -14,7 +14,7 @@ public enum HostError: Error, Sendable, CustomStringConvertible {
     /// An unprivileged program may not use the UDP port.
     case mediaNotPermitted(address: TransportAddress)
     /// The link can't be opened.
-    case link(LinkTransportError)
+    case link(SocketError)
     /// The recording can't be written.
     case recording(RecordingFileError)
     /// The track can't be added.

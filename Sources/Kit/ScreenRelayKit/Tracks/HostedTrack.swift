@@ -117,7 +117,7 @@ public final class HostedTrack: Sendable {
             former?.finish()
             beginRecording()
         }
-        do throws(LinkTransportError) {
+        do throws(SocketError) {
             return try LinkServer(
                 at: address, admission: admission, ingest: ingest, sound: sound,
                 name: "screenrelay \(screenRelayVersion)", recorder: linkRecorder, log: log)

@@ -14,7 +14,7 @@ public enum LinkAddress: Equatable, Sendable, CustomStringConvertible {
     /// Parses `unix:PATH`, `tcp:HOST:PORT`, `tcp:PORT` (only this machine), the same with `tls:`, or `fd:N`.
     ///
     /// - Throws: `invalidAddress` with what would be right, or `pathTooLong`.
-    public init(parsing text: String) throws(LinkTransportError) {
+    public init(parsing text: String) throws(SocketError) {
         if text.hasPrefix("unix:") {
             let path = String(text.dropFirst("unix:".count))
             if path.isEmpty {
@@ -48,7 +48,7 @@ public enum LinkAddress: Equatable, Sendable, CustomStringConvertible {
 
     private static func place(
         in text: String, after scheme: String
-    ) throws(LinkTransportError) -> (host: String, port: UInt16) {
+    ) throws(SocketError) -> (host: String, port: UInt16) {
         let rest = text.dropFirst(scheme.count)
         let colon = rest.lastIndex(of: ":")
         let digits = colon.map { rest[rest.index(after: $0)...] } ?? rest

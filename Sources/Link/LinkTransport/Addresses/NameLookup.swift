@@ -4,10 +4,10 @@ import Threading
 /// Resolves a name on a separate thread, because getaddrinfo(3) has no timeout.
 struct NameLookup {
     /// Shared with the thread, which may outlive the lookup: it ends only when the system has answered.
-    private let found: OneShot<Result<[NetworkAddress], LinkTransportError>>
+    private let found: OneShot<Result<[NetworkAddress], SocketError>>
 
-    init(host: String, port: UInt16) throws(LinkTransportError) {
-        guard let found = OneShot<Result<[NetworkAddress], LinkTransportError>>() else {
+    init(host: String, port: UInt16) throws(SocketError) {
+        guard let found = OneShot<Result<[NetworkAddress], SocketError>>() else {
             throw .system(call: "eventfd", subject: "", code: errno)
         }
         let thread = NamedThread("lookup") {
@@ -20,5 +20,5 @@ struct NameLookup {
     /// A file descriptor that is readable when there is an answer.
     var descriptor: Int32 { found.descriptor }
     /// The answer; nil until the system has answered.
-    var answer: Result<[NetworkAddress], LinkTransportError>? { found.given }
+    var answer: Result<[NetworkAddress], SocketError>? { found.given }
 }

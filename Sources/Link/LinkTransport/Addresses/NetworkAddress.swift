@@ -33,7 +33,7 @@ struct NetworkAddress: Sendable, Equatable {
 
     /// Calls getaddrinfo(3), which may take seconds for a name. If `isNumeric` is true, accepts only a numeric address
     /// and returns at once.
-    static func resolve(host: String, port: UInt16, isNumeric: Bool) -> Result<[NetworkAddress], LinkTransportError> {
+    static func resolve(host: String, port: UInt16, isNumeric: Bool) -> Result<[NetworkAddress], SocketError> {
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -88,7 +88,7 @@ struct NetworkAddress: Sendable, Equatable {
     }
 
     /// A new non-blocking TCP socket for this address, which child processes don't inherit.
-    func makeSocket() throws(LinkTransportError) -> FileDescriptor {
+    func makeSocket() throws(SocketError) -> FileDescriptor {
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         return FileDescriptor(owning: try systemCall("socket") { socket(isIPv6 ? AF_INET6 : AF_INET, type, 0) })
     }
@@ -105,7 +105,7 @@ struct NetworkAddress: Sendable, Equatable {
 /// The numeric addresses of a host, without ports; at least one. May block for seconds, because getaddrinfo(3) has no
 /// timeout.
 ///
-/// - Throws: ``LinkTransportError/nameUnknown(host:reason:isTemporary:)``.
-public func numericAddresses(of host: String) throws(LinkTransportError) -> [String] {
+/// - Throws: ``SocketError/nameUnknown(host:reason:isTemporary:)``.
+public func numericAddresses(of host: String) throws(SocketError) -> [String] {
     try NetworkAddress.resolve(host: host, port: 0, isNumeric: false).get().map(\.host)
 }

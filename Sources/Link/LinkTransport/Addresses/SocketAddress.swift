@@ -10,7 +10,7 @@ struct SocketAddress {
     private var storage = sockaddr_un()
 
     /// Checks only the path's length and characters; doesn't access the file system.
-    init(path: String) throws(LinkTransportError) {
+    init(path: String) throws(SocketError) {
         let bytes = Array(path.utf8)
         if bytes.isEmpty { throw .invalidAddress(text: path, reason: "the path is empty") }
         if bytes.contains(0) { throw .invalidAddress(text: path, reason: "the path has a NUL byte in it") }
@@ -36,7 +36,7 @@ struct SocketAddress {
     }
 
     /// A new non-blocking stream socket, which child processes don't inherit.
-    static func makeSocket() throws(LinkTransportError) -> FileDescriptor {
+    static func makeSocket() throws(SocketError) -> FileDescriptor {
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         return FileDescriptor(owning: try systemCall("socket") { socket(AF_UNIX, type, 0) })
     }

@@ -4,7 +4,7 @@ import Glibc
 import MediaTypes
 import Threading
 
-extension LinkConnection {
+extension SocketConnection {
     /// Connects to `address`: a host's socket, or a socket that the parent process passed on.
     ///
     /// Over TCP, it waits for the answer, a few seconds at most; ``LinkDial`` doesn't wait.
@@ -15,8 +15,8 @@ extension LinkConnection {
     ///   `permissionDenied` and `foreignPeer` if the host belongs to neither this user nor root; `tokenRequired` if the
     ///   address is on another machine, or encrypted; `tokenRefused` if it is encrypted and the host has another token.
     public static func connect(
-        to address: LinkAddress, token: LinkToken? = nil, limit: Int = LinkConnection.standardLimit
-    ) throws(LinkTransportError) -> LinkConnection {
+        to address: LinkAddress, token: LinkToken? = nil, limit: Int = SocketConnection.standardLimit
+    ) throws(SocketError) -> SocketConnection {
         let dial = try LinkDial(to: address, token: token, limit: limit)
         while true {
             if let connection = try dial.advance() { return connection }
@@ -25,7 +25,7 @@ extension LinkConnection {
     }
 
     /// Makes a connection that doesn't require waiting.
-    static func connectAtOnce(to address: LinkAddress, limit: Int) throws(LinkTransportError) -> LinkConnection {
+    static func connectAtOnce(to address: LinkAddress, limit: Int) throws(SocketError) -> SocketConnection {
         switch address {
         case .unix(let path): try connect(toPath: path, limit: limit)
         case .descriptor(let number): try adopt(descriptor: number, limit: limit)
@@ -33,7 +33,7 @@ extension LinkConnection {
         }
     }
 
-    private static func connect(toPath path: String, limit: Int) throws(LinkTransportError) -> LinkConnection {
+    private static func connect(toPath path: String, limit: Int) throws(SocketError) -> SocketConnection {
         let address = try SocketAddress(path: path)
         let socket = try SocketAddress.makeSocket()
         let number = socket.rawValue
@@ -53,10 +53,10 @@ extension LinkConnection {
         }
         // The process that owns the socket receives our screen, so make sure that it belongs to us.
         try PeerCredentials(of: socket).check()
-        return LinkConnection(adopting: socket, limit: limit)
+        return SocketConnection(adopting: socket, limit: limit)
     }
 
-    private static func adopt(descriptor number: Int32, limit: Int) throws(LinkTransportError) -> LinkConnection {
+    private static func adopt(descriptor number: Int32, limit: Int) throws(SocketError) -> SocketConnection {
         try LinkAddress.descriptor(number).checkHandedDown()
         var name = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -72,7 +72,7 @@ extension LinkConnection {
         let socket = FileDescriptor(owning: number)
         try makeNonBlocking(socket)
         let remote = NetworkAddress(of: number) { getpeername($0, $1, $2) }
-        return LinkConnection(adopting: socket, limit: limit, remote: remote?.host)
+        return SocketConnection(adopting: socket, limit: limit, remote: remote?.host)
     }
 }
 
@@ -81,7 +81,7 @@ extension LinkAddress {
     ///
     /// Call it when the program starts: a file that the program opens later may get the same number and be mistaken for
     /// the link.
-    public func checkHandedDown() throws(LinkTransportError) {
+    public func checkHandedDown() throws(SocketError) {
         guard case .descriptor(let number) = self else { return }
         var status = stat()
         if retryingInterrupted({ fstat(number, &status) }).code != 0 {

@@ -11,7 +11,7 @@ package func connectingSocket(to host: String, port: UInt16, unsent: Int32) -> F
     guard case .success(let found) = NetworkAddress.resolve(host: host, port: port, isNumeric: true),
         let address = found.first
     else { return nil }
-    do throws(LinkTransportError) {
+    do throws(SocketError) {
         let socket = try address.makeSocket()
         let number = socket.rawValue
         for (name, value) in [(shim_TCP_NODELAY, 1), (shim_TCP_NOTSENT_LOWAT, unsent)] as [(Int32, Int32)] {

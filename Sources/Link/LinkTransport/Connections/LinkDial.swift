@@ -19,12 +19,12 @@ public final class LinkDial {
     private let address: LinkAddress
     private let limit: Int
     private let token: LinkToken?
-    private var connection: LinkConnection?
+    private var connection: SocketConnection?
     private var lookup: NameLookup?
     private var candidates: ArraySlice<NetworkAddress> = []
     private var socket: FileDescriptor?
     /// A connection whose TLS handshake isn't complete.
-    private var handshaking: LinkConnection?
+    private var handshaking: SocketConnection?
     /// The error of the last address that was tried.
     private var failure: Int32?
     /// The time at which `advance` should be called even if nothing has happened.
@@ -36,10 +36,10 @@ public final class LinkDial {
     ///   - token: The token that the host has too. Without one, only addresses of this machine are tried, and none that
     ///     is encrypted.
     ///   - limit: The number of bytes that may wait for the peer of the connection.
-    /// - Throws: The same errors as ``LinkConnection/connect(to:token:limit:)``.
+    /// - Throws: The same errors as ``SocketConnection/connect(to:token:limit:)``.
     public convenience init(
-        to address: LinkAddress, token: LinkToken? = nil, limit: Int = LinkConnection.standardLimit
-    ) throws(LinkTransportError) {
+        to address: LinkAddress, token: LinkToken? = nil, limit: Int = SocketConnection.standardLimit
+    ) throws(SocketError) {
         var found: [NetworkAddress] = []
         if let (host, port) = address.network {
             found = (try? NetworkAddress.resolve(host: host, port: port, isNumeric: true).get()) ?? []
@@ -49,13 +49,13 @@ public final class LinkDial {
 
     /// Begins to connect to `address`; `found` has the addresses of its host if they are already known.
     init(
-        to address: LinkAddress, found: [NetworkAddress], token: LinkToken?, limit: Int = LinkConnection.standardLimit
-    ) throws(LinkTransportError) {
+        to address: LinkAddress, found: [NetworkAddress], token: LinkToken?, limit: Int = SocketConnection.standardLimit
+    ) throws(SocketError) {
         self.address = address
         self.limit = limit
         self.token = token
         guard let (host, port) = address.network else {
-            connection = try LinkConnection.connectAtOnce(to: address, limit: limit)
+            connection = try SocketConnection.connectAtOnce(to: address, limit: limit)
             return
         }
         if case .tls = address, token == nil { throw .tokenRequired(address: "\(address)") }
@@ -80,7 +80,7 @@ public final class LinkDial {
     /// Continues the attempt, and returns the connection once there is one.
     ///
     /// - Throws: The reason why the attempt has failed.
-    public func advance() throws(LinkTransportError) -> LinkConnection? {
+    public func advance() throws(SocketError) -> SocketConnection? {
         if let connection { return connection }
         if let lookup {
             if let answer = lookup.answer {
@@ -114,15 +114,15 @@ public final class LinkDial {
     }
 
     /// The addresses of a name that may be tried: without a token, pictures must not leave this machine.
-    private func allowed(_ found: [NetworkAddress]) throws(LinkTransportError) -> ArraySlice<NetworkAddress> {
+    private func allowed(_ found: [NetworkAddress]) throws(SocketError) -> ArraySlice<NetworkAddress> {
         let allowed = token != nil ? found : found.filter(\.isLoopback)
         if allowed.isEmpty { throw .tokenRequired(address: "\(address)") }
         return allowed.prefix(Self.addressLimit)
     }
 
     /// A socket for an address; nil if this system doesn't support its version of IP.
-    private func makeSocket(for next: NetworkAddress) throws(LinkTransportError) -> FileDescriptor? {
-        do throws(LinkTransportError) {
+    private func makeSocket(for next: NetworkAddress) throws(SocketError) -> FileDescriptor? {
+        do throws(SocketError) {
             return try next.makeSocket()
         } catch {
             guard case .system(_, _, EAFNOSUPPORT) = error else { throw error }
@@ -131,7 +131,7 @@ public final class LinkDial {
     }
 
     /// Tries the next address; throws if there are none left.
-    private func connectNext() throws(LinkTransportError) {
+    private func connectNext() throws(SocketError) {
         while let next = candidates.popFirst() {
             guard let fresh = try makeSocket(for: next) else {
                 // An answer from another address is more informative.
@@ -161,7 +161,7 @@ public final class LinkDial {
     }
 
     /// Takes over the connected socket, unless it is connected to itself.
-    private func adopt() throws(LinkTransportError) -> LinkConnection? {
+    private func adopt() throws(SocketError) -> SocketConnection? {
         guard let open = socket.take() else { return nil }
         let ours = NetworkAddress(of: open.rawValue) { getsockname($0, $1, $2) }
         let theirs = NetworkAddress(of: open.rawValue) { getpeername($0, $1, $2) }
@@ -174,17 +174,17 @@ public final class LinkDial {
         }
         let remote = theirs?.host ?? "?"
         guard case .tls = address, let token else {
-            connection = LinkConnection(adopting: open, limit: limit, remote: remote)
+            connection = SocketConnection(adopting: open, limit: limit, remote: remote)
             return connection
         }
         deadline = MonotonicTime.now() + Self.connectTimeout
         try secure(
-            LinkConnection(adopting: open, limit: limit, remote: remote, LinkEncryption(token: token), .capture))
+            SocketConnection(adopting: open, limit: limit, remote: remote, SocketEncryption(token: token), .capture))
         return connection
     }
 
     /// Continues the handshake of a connection to one address. If the host doesn't complete it, tries the next address.
-    private func secure(_ new: LinkConnection) throws(LinkTransportError) {
+    private func secure(_ new: SocketConnection) throws(SocketError) {
         handshaking = new
         switch try new.handshake() {
         case .done:

@@ -7,16 +7,16 @@ import Glibc
 /// `FD_CLOEXEC`, and then calls `closeChild`; otherwise its own end would never detect the child's death.
 public final class LinkSocketPair {
     /// This process's end, which is non-blocking.
-    public let connection: LinkConnection
+    public let connection: SocketConnection
     private var child: FileDescriptor?
 
     /// Creates a connected pair. At most `limit` bytes wait at this process's end for the child. Throws `system` if no
     /// descriptor is left.
-    public init(limit: Int = LinkConnection.standardLimit) throws(LinkTransportError) {
+    public init(limit: Int = SocketConnection.standardLimit) throws(SocketError) {
         var numbers: [Int32] = [-1, -1]
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         try systemCall("socketpair") { socketpair(AF_UNIX, type, 0, &numbers) }
-        connection = LinkConnection(adopting: FileDescriptor(owning: numbers[0]), limit: limit)
+        connection = SocketConnection(adopting: FileDescriptor(owning: numbers[0]), limit: limit)
         child = FileDescriptor(owning: numbers[1])
     }
 

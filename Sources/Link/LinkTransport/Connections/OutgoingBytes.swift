@@ -30,9 +30,9 @@ struct OutgoingBytes {
     }
 
     func withUnsafeBytes<Value>(
-        _ body: (UnsafeRawBufferPointer) throws(LinkTransportError) -> Value
-    ) throws(LinkTransportError) -> Value {
-        try bytes.withUnsafeBufferPointer { all throws(LinkTransportError) in
+        _ body: (UnsafeRawBufferPointer) throws(SocketError) -> Value
+    ) throws(SocketError) -> Value {
+        try bytes.withUnsafeBufferPointer { all throws(SocketError) in
             try body(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: all[min(start, all.count)...])))
         }
     }

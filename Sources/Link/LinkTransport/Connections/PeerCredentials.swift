@@ -10,7 +10,7 @@ struct PeerCredentials {
         self.user = user
     }
 
-    init(of socket: borrowing FileDescriptor) throws(LinkTransportError) {
+    init(of socket: borrowing FileDescriptor) throws(SocketError) {
         var credentials = shim_ucred()
         let number = socket.rawValue
         try systemCall("getsockopt(SO_PEERCRED)") { shim_peer_credentials(number, &credentials) }
@@ -18,7 +18,7 @@ struct PeerCredentials {
     }
 
     /// Throws unless the other end belongs to this process's user or to root.
-    func check(ourUser: UInt32 = geteuid()) throws(LinkTransportError) {
+    func check(ourUser: UInt32 = geteuid()) throws(SocketError) {
         if user != ourUser && user != 0 { throw .foreignPeer(peerUser: user, ourUser: ourUser) }
     }
 }

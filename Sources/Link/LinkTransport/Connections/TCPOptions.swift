@@ -33,11 +33,11 @@ enum TCPOptions {
 
     /// Sets the receive buffer of a socket that will listen. Accepted sockets inherit it from their first byte on, and
     /// the scale of their window depends on it too (tcp(7)). The system's net.core.rmem_max may reduce it.
-    static func boundUnread(_ listening: borrowing FileDescriptor) throws(LinkTransportError) {
+    static func boundUnread(_ listening: borrowing FileDescriptor) throws(SocketError) {
         try set(listening.rawValue, SOL_SOCKET, SO_RCVBUF, unread, "SO_RCVBUF")
     }
 
-    static func set(_ socket: borrowing FileDescriptor, end: End) throws(LinkTransportError) {
+    static func set(_ socket: borrowing FileDescriptor, end: End) throws(SocketError) {
         let number = socket.rawValue
         let tcp = Int32(IPPROTO_TCP)
         try set(number, tcp, shim_TCP_NODELAY, 1, "TCP_NODELAY")
@@ -51,7 +51,7 @@ enum TCPOptions {
 
     private static func set(
         _ socket: Int32, _ level: Int32, _ name: Int32, _ value: Int32, _ what: String
-    ) throws(LinkTransportError) {
+    ) throws(SocketError) {
         var value = value
         try systemCall("setsockopt(\(what))") {
             setsockopt(socket, level, name, &value, socklen_t(MemoryLayout<Int32>.size))

@@ -30,7 +30,7 @@ final class EncryptedStream {
     /// The first byte of a client that begins with a handshake (RFC 8446 section 5.1).
     static let handshakeType: UInt8 = 22
 
-    private let encryption: LinkEncryption
+    private let encryption: SocketEncryption
     /// SSL, owned.
     private let session: OpaquePointer
     private let socket: Int32
@@ -48,11 +48,11 @@ final class EncryptedStream {
     private var fault: Int32 = 0
 
     /// - Parameter remote: the peer's address, for errors.
-    init(_ encryption: LinkEncryption, on socket: Int32, _ end: End, remote: String) throws(LinkTransportError) {
-        guard let session = SSL_new(encryption.context) else { throw LinkEncryption.failure() }
+    init(_ encryption: SocketEncryption, on socket: Int32, _ end: End, remote: String) throws(SocketError) {
+        guard let session = SSL_new(encryption.context) else { throw SocketEncryption.failure() }
         guard let method = socketMethod, let bio = BIO_new(method) else {
             SSL_free(session)
-            throw LinkEncryption.failure()
+            throw SocketEncryption.failure()
         }
         self.encryption = encryption
         self.session = session
@@ -79,7 +79,7 @@ final class EncryptedStream {
     /// Continues the handshake.
     ///
     /// - Throws: `tokenRefused` if the peer doesn't have the token.
-    func handshake() throws(LinkTransportError) -> Progress {
+    func handshake() throws(SocketError) -> Progress {
         if isEstablished { return .done }
         begin()
         let result = SSL_do_handshake(session)
@@ -93,7 +93,7 @@ final class EncryptedStream {
     ///
     /// A buffer of `maxRecord` bytes or more never leaves bytes behind that poll(2) doesn't report. With a smaller one,
     /// call this until it returns `wouldBlock`.
-    func receive(into buffer: UnsafeMutableRawBufferPointer) throws(LinkTransportError) -> LinkConnection.Received {
+    func receive(into buffer: UnsafeMutableRawBufferPointer) throws(SocketError) -> SocketConnection.Received {
         var count = 0
         repeat {
             begin()
@@ -117,7 +117,7 @@ final class EncryptedStream {
     /// encrypted.
     ///
     /// - Throws: `closed` if the peer is gone.
-    func send(_ bytes: UnsafeRawBufferPointer) throws(LinkTransportError) -> Int {
+    func send(_ bytes: UnsafeRawBufferPointer) throws(SocketError) -> Int {
         guard isEstablished else { return 0 }
         var count = 0
         while count < bytes.count {
@@ -143,7 +143,7 @@ final class EncryptedStream {
     }
 
     /// The outcome of an OpenSSL call that returned `result` and so did nothing.
-    private func outcome(of result: Int32, isHandshake: Bool = false) throws(LinkTransportError) -> Progress {
+    private func outcome(of result: Int32, isHandshake: Bool = false) throws(SocketError) -> Progress {
         let code = SSL_get_error(session, result)
         wantsWrite = code == SSL_ERROR_WANT_WRITE
         switch code {
@@ -154,7 +154,7 @@ final class EncryptedStream {
         if hasEnded { return .ended }
         if fault != 0 { throw .system(call: "TLS", subject: remote, code: fault) }
         if isHandshake, !encryption.hasCertificate { throw refusal(reason: ERR_GET_REASON(ERR_peek_error())) }
-        throw LinkEncryption.failure()
+        throw SocketEncryption.failure()
     }
 
     /// Informs a peer that doesn't encrypt that this end does: writes TLS's `close_notify`, as it is before a handshake
@@ -169,7 +169,7 @@ final class EncryptedStream {
     private static let closeNotify: [UInt8] = [0x15, 3, 3, 0, 2, 1, 0]
 
     /// The error for a handshake with a token that failed because of what the peer sent.
-    private func refusal(reason: Int32) -> LinkTransportError {
+    private func refusal(reason: Int32) -> SocketError {
         ERR_clear_error()
         switch end {
         case .host where firstByte == UInt8(ascii: "&"):

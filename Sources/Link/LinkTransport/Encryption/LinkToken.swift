@@ -17,7 +17,7 @@ public struct LinkToken: Sendable {
     /// Reads a token from a regular file that only its owner may access. A line break at its end is removed.
     ///
     /// - Throws: `tokenFile` with the reason.
-    public init(file path: String) throws(LinkTransportError) {
+    public init(file path: String) throws(SocketError) {
         let file: SmallFile
         do throws(SmallFileError) {
             file = try SmallFile(secret: path, limit: Self.lengths.upperBound + 3)
@@ -39,7 +39,7 @@ public struct LinkToken: Sendable {
         self = token
     }
 
-    private static func problem(_ error: SmallFileError, with path: String) -> LinkTransportError {
+    private static func problem(_ error: SmallFileError, with path: String) -> SocketError {
         switch error {
         case .notReadable(let code):
             .tokenFile(path: path, reason: String(cString: strerror(code)), kind: kind(code))
@@ -51,7 +51,7 @@ public struct LinkToken: Sendable {
     }
 
     /// The category of the error when a token's file can't be opened.
-    private static func kind(_ code: Int32) -> LinkTransportError.Kind {
+    private static func kind(_ code: Int32) -> SocketError.Kind {
         switch code {
         case EACCES, EPERM: .permission
         case ENOENT, ENOTDIR: .missing

@@ -25,7 +25,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
 }
 
 /// Sets `O_NONBLOCK` and `FD_CLOEXEC` on a descriptor that this process didn't open itself.
-func makeNonBlocking(_ descriptor: borrowing FileDescriptor) throws(LinkTransportError) {
+func makeNonBlocking(_ descriptor: borrowing FileDescriptor) throws(SocketError) {
     let number = descriptor.rawValue
     let flags = try systemCall("fcntl(F_GETFL)") { fcntl(number, F_GETFL) }
     try systemCall("fcntl(F_SETFL)") { fcntl(number, F_SETFL, flags | O_NONBLOCK) }

@@ -13,7 +13,7 @@ public struct FolderLock: Sendable {
     /// Waits for the lock, for a second at most.
     ///
     /// - Throws: `folderLocked` if another process keeps it.
-    public init(folder: String) throws(LinkTransportError) {
+    public init(folder: String) throws(SocketError) {
         let number = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         self.number = number
         if number < 0 { return }

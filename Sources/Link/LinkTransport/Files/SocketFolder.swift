@@ -60,7 +60,7 @@ public struct SocketFolder: Sendable {
     /// to it.
     ///
     /// - Throws: `folderMissing` if the folder around it doesn't exist, `folderNotSafe`, or `system`.
-    public func prepare() throws(LinkTransportError) {
+    public func prepare() throws(SocketError) {
         let (_, code) = retryingInterrupted { mkdir(path, 0o700) }
         switch code {
         case 0, EEXIST: break

@@ -15,7 +15,7 @@ func retryingInterrupted<Value: SignedInteger>(_ call: () -> Value) -> (value: V
 @discardableResult
 func systemCall<Value: SignedInteger>(
     _ name: String, on subject: String = "", _ call: () -> Value
-) throws(LinkTransportError) -> Value {
+) throws(SocketError) -> Value {
     let (value, code) = retryingInterrupted(call)
     if code != 0 { throw .system(call: name, subject: subject, code: code) }
     return value

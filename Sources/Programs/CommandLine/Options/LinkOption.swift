@@ -4,7 +4,7 @@ extension ValueFormat where Value == LinkAddress {
     /// `unix:PATH`, `tcp:HOST:PORT`, `tls:HOST:PORT` or `fd:N`.
     public static var link: ValueFormat<LinkAddress> {
         ValueFormat { (text) throws(ValueError) in
-            do throws(LinkTransportError) {
+            do throws(SocketError) {
                 return try LinkAddress(parsing: text)
             } catch {
                 throw ValueError(error.description)
@@ -21,7 +21,7 @@ extension ParsedOptions {
     /// - Throws: ``UsageError`` if the address is invalid, or if its descriptor isn't open or no socket.
     public func link() throws(UsageError) -> LinkAddress? {
         guard let address = try value("link", as: .link) else { return nil }
-        do throws(LinkTransportError) {
+        do throws(SocketError) {
             try address.checkHandedDown()
         } catch {
             throw UsageError("--link \(address): \(error)", exitCode: ExitCode(error.kind))
@@ -62,7 +62,7 @@ extension ParsedOptions {
             throw UsageError(
                 "--capture-key \(path): only a capture link over TCP has a key, for example --link tls:127.0.0.1:7300")
         }
-        do throws(LinkTransportError) {
+        do throws(SocketError) {
             return try LinkToken(file: path)
         } catch {
             throw UsageError("--capture-key \(path): \(error)", exitCode: ExitCode(error.kind))
@@ -81,7 +81,7 @@ extension ValueFormat where Value == AddressRange {
 
 extension ExitCode {
     /// The exit code of a program that could not open its link.
-    public init(_ kind: LinkTransportError.Kind) {
+    public init(_ kind: SocketError.Kind) {
         switch kind {
         case .usage: self = .usage
         case .missing: self = .windowGone

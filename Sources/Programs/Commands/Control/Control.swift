@@ -83,7 +83,7 @@ enum Control {
         }
         host.answerCommands(with: answer)
         news.tellAlso(by: host)
-        do throws(LinkTransportError) {
+        do throws(SocketError) {
             return try ControlServer(log: log, answer: answer)
         } catch {
             log.warning("commands such as 'screenrelay pause' won't reach this process: \(error)")

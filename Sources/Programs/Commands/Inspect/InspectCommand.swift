@@ -91,7 +91,7 @@ enum InspectCommand {
     }
 
     private static func inspect(_ link: LinkAddress, _ token: LinkToken?, _ output: InspectionOutput) -> Int32 {
-        do throws(LinkTransportError) {
+        do throws(SocketError) {
             let inspection = try LinkInspection(link, token, output)
             inspection.run()
             output.finish(inspection.summary, form: "the capture link \(link)")

@@ -13,9 +13,9 @@ import Threading
 ///
 /// Has no thread of its own; `run` blocks the calling thread.
 final class LinkInspection {
-    private let listener: LinkListener?
+    private let listener: SocketListener?
     private let token: LinkToken?
-    private var connection: LinkConnection?
+    private var connection: SocketConnection?
     private var leaving = LeavingConnections()
     private let output: InspectionOutput
     private let log = EventLog.standardError(program: Program.name)
@@ -37,20 +37,20 @@ final class LinkInspection {
     /// Listens on the address, or uses the inherited descriptor.
     ///
     /// - Parameter token: the token that peers must prove to have, or nil for none.
-    init(_ link: LinkAddress, _ token: LinkToken?, _ output: InspectionOutput) throws(LinkTransportError) {
+    init(_ link: LinkAddress, _ token: LinkToken?, _ output: InspectionOutput) throws(SocketError) {
         self.output = output
         self.token = token
         signals = signalDescriptor(for: [SIGINT, SIGTERM])
         guard signals >= 0 else { throw .system(call: "signalfd", subject: "", code: errno) }
         switch link {
         case .unix, .tcp, .tls:
-            let listener = try LinkListener(at: link, token: token)
+            let listener = try SocketListener(at: link, token: token)
             self.listener = listener
             // If port 0 was given, this has the actual port.
             log.info("waiting for a capture or replay on \(listener.address)")
         case .descriptor:
             listener = nil
-            greet(try LinkConnection.connect(to: link))
+            greet(try SocketConnection.connect(to: link))
         }
     }
 
@@ -101,7 +101,7 @@ final class LinkInspection {
 
     private func accept() {
         guard let listener else { return }
-        do throws(LinkTransportError) {
+        do throws(SocketError) {
             guard let new = try listener.accept() else { return }
             if connection == nil { greet(new, isUnidentified: true) } else { refuse(new, .refused, Self.isBusy) }
         } catch {
@@ -113,7 +113,7 @@ final class LinkInspection {
     }
 
     /// Sends the hello and `resume`. Without a hello, a capture sends only units; without `resume`, no pictures.
-    private func greet(_ new: LinkConnection, isUnidentified: Bool = false) {
+    private func greet(_ new: SocketConnection, isUnidentified: Bool = false) {
         connection = new
         splitter = LinkMessageSplitter()
         check = isUnidentified ? LinkAdmission(token: token).check() : nil
@@ -133,7 +133,7 @@ final class LinkInspection {
     private static let isUnauthorised =
         "only captures of this version that were given the --capture-key file are inspected here"
 
-    private func refuse(_ peer: LinkConnection, _ reason: EndReason, _ text: String) {
+    private func refuse(_ peer: SocketConnection, _ reason: EndReason, _ text: String) {
         try? peer.enqueue(header: encoder.encode(.end(EndNotice(reason: reason, text: text))))
         leaving.add(peer)
     }
@@ -141,7 +141,7 @@ final class LinkInspection {
     private func read(into buffer: inout [UInt8]) {
         guard let connection else { return }
         if connection.wantsWrite { _ = try? connection.flush() }
-        do throws(LinkTransportError) {
+        do throws(SocketError) {
             switch try connection.receive(into: &buffer) {
             case .wouldBlock: return
             case .closed: endConnection()
@@ -215,7 +215,7 @@ final class LinkInspection {
 /// Connections that were sent an end notice. If one were closed while its peer still writes, the peer would never read
 /// it.
 private struct LeavingConnections {
-    private var all: [(connection: LinkConnection, until: MonotonicTime)] = []
+    private var all: [(connection: SocketConnection, until: MonotonicTime)] = []
     private static let timeout = Interval.seconds(1)
     private static let limit = 16
 
@@ -227,7 +227,7 @@ private struct LeavingConnections {
         all.map { pollfd($0.connection.descriptor) }
     }
 
-    mutating func add(_ connection: LinkConnection) {
+    mutating func add(_ connection: SocketConnection) {
         shutdown(connection.descriptor, Int32(SHUT_WR))
         if all.count == Self.limit { all.removeFirst().connection.close() }
         all.append((connection, MonotonicTime.now() + Self.timeout))

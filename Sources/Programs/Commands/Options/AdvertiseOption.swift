@@ -41,7 +41,7 @@ enum AdvertiseOption {
         }
         if let known = resolved.withLock({ $0[text] }) { return known }
         var found: [TransportAddress] = []
-        do throws(LinkTransportError) {
+        do throws(SocketError) {
             for numeric in try numericAddresses(of: text) {
                 guard let address = try? ValueFormat.ipAddress.read(numeric, option: label),
                     !found.contains(where: { $0.family == address.family })

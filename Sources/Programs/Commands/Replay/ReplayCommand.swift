@@ -86,7 +86,7 @@ enum ReplayCommand {
             _ = file.rewind()
         }
         if let failure = file.failure { return Program.fail("\(failure)", ExitCode(failure.kind)) }
-        do throws(LinkTransportError) {
+        do throws(SocketError) {
             guard let connection = try connect(to: address, token, signals) else {
                 return ExitCode.success.rawValue
             }
@@ -100,7 +100,7 @@ enum ReplayCommand {
     /// Returns nil if the program was told to end before the host was reached.
     private static func connect(
         to address: LinkAddress, _ token: LinkToken?, _ signals: ReplaySignals
-    ) throws(LinkTransportError) -> LinkConnection? {
+    ) throws(SocketError) -> SocketConnection? {
         let dial = try LinkDial(to: address, token: token)
         while true {
             if let connection = try dial.advance() { return connection }

@@ -12,7 +12,7 @@ final class ReplayOutlet {
     /// The size of a batch in bytes. A message that doesn't fit into the batch is written without copying its payload.
     static let gathered = 64 << 10
 
-    private let connection: LinkConnection
+    private let connection: SocketConnection
     private var decoder = MessageDecoder()
     private var buffer = [UInt8](repeating: 0, count: 4096)
     private var batch: [UInt8] = []
@@ -44,7 +44,7 @@ final class ReplayOutlet {
     /// The check that the host knows the replay's token. Nil when it is done or not needed.
     private var check: HostCheck?
 
-    init(_ connection: LinkConnection, token: LinkToken?) {
+    init(_ connection: SocketConnection, token: LinkToken?) {
         self.connection = connection
         var generator = SystemRandomNumberGenerator()
         check = token.map { HostCheck(token: $0.bytes, nonce: LinkProof.nonce(using: &generator)) }
@@ -57,7 +57,7 @@ final class ReplayOutlet {
 
     /// Adds one message to the batch, or writes it. Must not be called while blocked, so that at most one message is in
     /// memory.
-    func send(_ step: ReplayStep) throws(LinkTransportError) {
+    func send(_ step: ReplayStep) throws(SocketError) {
         let count = step.front.count + step.body.count
         messages &+= 1
         bytes &+= UInt64(count)
@@ -73,7 +73,7 @@ final class ReplayOutlet {
     }
 
     /// Writes the rest of a large message, and then the batch.
-    func write() throws(LinkTransportError) {
+    func write() throws(SocketError) {
         while !rest.isEmpty {
             if connection.wantsWrite { return }
             try writePiece()
@@ -84,16 +84,16 @@ final class ReplayOutlet {
     }
 
     /// Writes as much pending data as the host accepts.
-    func flush() throws(LinkTransportError) {
+    func flush() throws(SocketError) {
         try connection.flush()
         try write()
     }
 
     /// Writes a piece of a large message, after the batch `gathered` before it.
-    private func writePiece(behind gathered: [UInt8] = []) throws(LinkTransportError) {
+    private func writePiece(behind gathered: [UInt8] = []) throws(SocketError) {
         let piece = rest.prefix(Self.piece)
         let written = piece.withUnsafeBytes { bytes in
-            Result { () throws(LinkTransportError) in try connection.enqueue(header: gathered, payload: bytes) }
+            Result { () throws(SocketError) in try connection.enqueue(header: gathered, payload: bytes) }
         }
         if !gathered.isEmpty { batch.removeAll(keepingCapacity: true) }
         rest = rest.dropFirst(piece.count)
@@ -103,7 +103,7 @@ final class ReplayOutlet {
     }
 
     /// Introduces us as a replay: its times are not this machine's, and it can't make pictures on request.
-    func greet(tellsPointer: Bool) throws(LinkTransportError) {
+    func greet(tellsPointer: Bool) throws(SocketError) {
         let hello = Hello(
             role: .replay, name: "screenrelay replay \(screenRelayVersion)", processID: UInt32(clamping: getpid()),
             makesKeyFrames: false, tellsPointer: tellsPointer)
@@ -131,14 +131,14 @@ final class ReplayOutlet {
                 }
             }
         } catch let error as LinkError where error.isTLS {
-            ending = Ending(text: LinkTransportError.hostEncrypts.description, reason: .unauthorised)
+            ending = Ending(text: SocketError.hostEncrypts.description, reason: .unauthorised)
         } catch {
             ending = Ending(text: "\(error)")
         }
     }
 
     /// Handles the messages that prove the token.
-    private func prove(_ message: LinkMessage) throws(LinkTransportError) {
+    private func prove(_ message: LinkMessage) throws(SocketError) {
         guard var check else {
             if case .challenge = message { ending = Ending(text: HostCheck.refusal, reason: .unauthorised) }
             return
@@ -156,7 +156,7 @@ final class ReplayOutlet {
     /// Sends the end notice, and waits at most `timeout` until the host has read everything.
     func finish(_ reason: EndReason, _ text: String, within timeout: Interval) {
         let deadline = MonotonicTime.now() + timeout
-        do throws(LinkTransportError) {
+        do throws(SocketError) {
             batch += encoder.encode(.end(EndNotice(reason: reason, text: text)))
             try write()
             var isShut = false

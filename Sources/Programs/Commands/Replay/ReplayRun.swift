@@ -65,8 +65,9 @@ final class ReplayRun {
     /// How long messages are sent without checking for events while none has to wait.
     private static let turn = Interval.milliseconds(50)
 
-    init(_ file: ReplayFile, to connection: LinkConnection, token: LinkToken?, options: Options, signals: ReplaySignals)
-    {
+    init(
+        _ file: ReplayFile, to connection: SocketConnection, token: LinkToken?, options: Options, signals: ReplaySignals
+    ) {
         self.file = file
         self.options = options
         self.signals = signals
@@ -118,7 +119,7 @@ final class ReplayRun {
             }
             if wait(until: deadline) { return .stopped }
         }
-        do throws(LinkTransportError) {
+        do throws(SocketError) {
             try outlet.greet(tellsPointer: file.tellsPointer)
             script.beginPass(UInt64.random(in: 1 ... .max))
             while true {
@@ -140,7 +141,7 @@ final class ReplayRun {
     }
 
     /// Sends everything that is due now in as few writes as possible. Returns when there is more to do.
-    private func sendDue() throws(LinkTransportError) -> MonotonicTime {
+    private func sendDue() throws(SocketError) -> MonotonicTime {
         let turnEnd = MonotonicTime.now() + Self.turn
         while let next = nextStep() {
             let now = MonotonicTime.now()

@@ -176,7 +176,7 @@ enum HostCommand {
     }
 
     private static func prepareOwnFolder() throws(HostError) {
-        do throws(LinkTransportError) {
+        do throws(SocketError) {
             try SocketFolder().prepare()
         } catch {
             throw .link(error)

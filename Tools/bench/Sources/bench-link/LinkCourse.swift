@@ -17,11 +17,11 @@ struct LinkCourse {
 
     private var total: Int { count * (payload.count + 40) }
 
-    /// Sends from `MessageEncoder` through `LinkConnection` to `MessageDecoder`, as capture and host do.
+    /// Sends from `MessageEncoder` through `SocketConnection` to `MessageDecoder`, as capture and host do.
     func overLink(_ transport: Transport) throws -> Double {
         let ends = try transport.pair()
-        let sending = Handover(LinkConnection(adopting: ends.sender))
-        let receiving = LinkConnection(adopting: ends.receiver)
+        let sending = Handover(SocketConnection(adopting: ends.sender))
+        let receiving = SocketConnection(adopting: ends.receiver)
         let (count, payload) = (count, payload)
         let begin = seconds()
         let sender = try Thread {

@@ -22,8 +22,8 @@ enum Transport: CaseIterable {
             guard socketpair(AF_UNIX, type, 0, &numbers) == 0 else { throw BenchError(what: "socketpair") }
             return Ends(sender: FileDescriptor(owning: numbers[0]), receiver: FileDescriptor(owning: numbers[1]))
         }
-        let listener = try LinkListener(at: .tcp(host: "127.0.0.1", port: 0))
-        let client = try LinkConnection.connect(to: listener.address)
+        let listener = try SocketListener(at: .tcp(host: "127.0.0.1", port: 0))
+        let client = try SocketConnection.connect(to: listener.address)
         while true {
             guard let server = try listener.accept() else { continue }
             return Ends(

@@ -32,7 +32,7 @@ struct TrackOption: Sendable {
                 throw UsageError("--track \(name): that room already has a track of that name")
             }
             seen.append(name)
-            do throws(LinkTransportError) {
+            do throws(SocketError) {
                 try track.link.checkHandedDown()
             } catch {
                 throw UsageError("--track \(name)=\(track.link): \(error)", exitCode: ExitCode(error.kind))
@@ -61,7 +61,7 @@ struct TrackOption: Sendable {
                 throw ValueError("not a track; write it like desk2=unix:b.sock, or attic/desk2=unix:b.sock")
             }
             let link: LinkAddress
-            do throws(LinkTransportError) {
+            do throws(SocketError) {
                 link = try LinkAddress(parsing: String(text[text.index(after: end)...]))
             } catch {
                 throw ValueError(error.description)

@@ -6,12 +6,12 @@ import Glibc
 ///
 /// Not thread-safe: one thread polls `descriptor` and calls `accept`. `close` is explicit and idempotent, and also
 /// happens when the listener is released.
-public final class LinkListener {
+public final class SocketListener {
     /// The address at which it listens. For TCP, it has the actual port.
     public let address: LinkAddress
     private var socket: FileDescriptor?
     /// The encryption of accepted connections, if the address is encrypted.
-    private let encryption: LinkEncryption?
+    private let encryption: SocketEncryption?
     private let file: FileStatus?
     /// The number of connections that may wait to be accepted. It is large, so that a flood of others doesn't keep a
     /// capture from connecting.
@@ -25,25 +25,25 @@ public final class LinkListener {
     ///   address and captures have no token; the errors of ``init(path:)`` for a path.
     public convenience init(
         at address: LinkAddress, hasToken: Bool = false
-    ) throws(LinkTransportError) {
+    ) throws(SocketError) {
         try self.init(at: address, hasToken: hasToken, encryption: nil)
     }
 
     /// Listens at `address`, for captures that have to prove that they have `token`. An encrypted address needs one,
     /// and a TCP socket that was passed on is encrypted if there is one. Throws the errors of the initialiser above, or
     /// `encryption` if this process lacks what TLS needs.
-    public convenience init(at address: LinkAddress, token: LinkToken?) throws(LinkTransportError) {
-        var encryption: LinkEncryption?
+    public convenience init(at address: LinkAddress, token: LinkToken?) throws(SocketError) {
+        var encryption: SocketEncryption?
         switch address {
-        case .tls, .descriptor: if let token { encryption = try LinkEncryption(token: token) }
+        case .tls, .descriptor: if let token { encryption = try SocketEncryption(token: token) }
         case .unix, .tcp: break
         }
         try self.init(at: address, hasToken: token != nil, encryption: encryption)
     }
 
     private convenience init(
-        at address: LinkAddress, hasToken: Bool, encryption: LinkEncryption?
-    ) throws(LinkTransportError) {
+        at address: LinkAddress, hasToken: Bool, encryption: SocketEncryption?
+    ) throws(SocketError) {
         switch address {
         case .unix(let path): try self.init(path: path)
         case .tcp(let host, let port): try self.init(at: address, host: host, port: port, hasToken: hasToken)
@@ -55,7 +55,7 @@ public final class LinkListener {
     }
 
     /// Listens with a socket that another process has bound.
-    private init(passed number: Int32, hasToken: Bool, encryption: LinkEncryption?) throws(LinkTransportError) {
+    private init(passed number: Int32, hasToken: Bool, encryption: SocketEncryption?) throws(SocketError) {
         guard let passed = PassedListener(number) else {
             throw .unusableDescriptor(number: number, reason: "it is not a socket that listens")
         }
@@ -78,8 +78,8 @@ public final class LinkListener {
 
     /// Listens on the first address of `host`, and waits until the system has resolved it.
     private init(
-        at asked: LinkAddress, host: String, port: UInt16, hasToken: Bool, encryption: LinkEncryption? = nil
-    ) throws(LinkTransportError) {
+        at asked: LinkAddress, host: String, port: UInt16, hasToken: Bool, encryption: SocketEncryption? = nil
+    ) throws(SocketError) {
         let found = try NetworkAddress.resolve(host: host, port: port, isNumeric: false).get()
         guard let place = found.first else {
             throw .nameUnknown(host: host, reason: "it has no IP address", isTemporary: false)
@@ -122,7 +122,7 @@ public final class LinkListener {
     ///
     /// - Throws: `alreadyListening`, `notASocket`, `folderMissing`, `folderLocked`, `pathTooLong`, `permissionDenied`,
     ///   or `system`.
-    public init(path: String) throws(LinkTransportError) {
+    public init(path: String) throws(SocketError) {
         let address = try SocketAddress(path: path)
         let listening = try SocketAddress.makeSocket()
         // If two hosts start at once, neither must mistake the other's new socket for that of a dead process.
@@ -152,7 +152,7 @@ public final class LinkListener {
     /// - Parameter offered: encrypts a connection over `tcp:` whose client begins with a TLS handshake. The client
     ///   speaks first then.
     /// - Throws: `foreignPeer` if another user connected. That connection is closed, and the listener continues.
-    public func accept(offering offered: LinkEncryption? = nil) throws(LinkTransportError) -> LinkConnection? {
+    public func accept(offering offered: SocketEncryption? = nil) throws(SocketError) -> SocketConnection? {
         let number = descriptor
         if number < 0 { throw .closed }
         let flags = Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
@@ -165,16 +165,16 @@ public final class LinkListener {
         let connected = FileDescriptor(owning: accepted)
         guard address.network != nil else {
             try PeerCredentials(of: connected).check()
-            return LinkConnection(adopting: connected)
+            return SocketConnection(adopting: connected)
         }
         let remote = NetworkAddress(of: accepted) { getpeername($0, $1, $2) }
         try TCPOptions.set(connected, end: .host)
         guard let encryption else {
-            let connection = LinkConnection(adopting: connected, remote: remote?.host ?? "?")
+            let connection = SocketConnection(adopting: connected, remote: remote?.host ?? "?")
             connection.offered = offered
             return connection
         }
-        return try LinkConnection(adopting: connected, remote: remote?.host ?? "?", encryption, .host)
+        return try SocketConnection(adopting: connected, remote: remote?.host ?? "?", encryption, .host)
     }
 
     /// Stops listening, and removes the socket file if it is still the one that this listener made.
@@ -189,7 +189,7 @@ public final class LinkListener {
 
     private static func bind(
         _ listening: borrowing FileDescriptor, to address: SocketAddress
-    ) throws(LinkTransportError) {
+    ) throws(SocketError) {
         let number = listening.rawValue
         func attempt() -> Int32 {
             retryingInterrupted { address.withSockaddr { Glibc.bind(number, $0, $1) } }.code
@@ -209,7 +209,7 @@ public final class LinkListener {
     }
 
     /// Removes a socket file on which no process listens any more.
-    private static func removeIfDead(_ address: SocketAddress) throws(LinkTransportError) {
+    private static func removeIfDead(_ address: SocketAddress) throws(SocketError) {
         guard let status = FileStatus(path: address.path) else { return }
         if !status.isSocket { throw .notASocket(path: address.path) }
         let probe = try SocketAddress.makeSocket()

@@ -7,25 +7,25 @@ import Testing
 @testable import LinkTransport
 
 @Suite("connections")
-struct LinkConnectionTests {
+struct SocketConnectionTests {
     /// Two connected ends.
-    private func ends(limit: Int = LinkConnection.standardLimit) throws -> (LinkConnection, LinkConnection) {
+    private func ends(limit: Int = SocketConnection.standardLimit) throws -> (SocketConnection, SocketConnection) {
         let pair = try LinkSocketPair(limit: limit)
-        return (pair.connection, LinkConnection(adopting: FileDescriptor(owning: duplicate(pair.childDescriptor))))
+        return (pair.connection, SocketConnection(adopting: FileDescriptor(owning: duplicate(pair.childDescriptor))))
     }
 
     private func duplicate(_ number: Int32) -> Int32 { fcntl(number, F_DUPFD_CLOEXEC, 3) }
 
     /// The error of writing to a peer that has gone: a moment later than it has closed, as
-    /// ``LinkConnection/received(into:)``.
-    private func failureOfWriting(to connection: LinkConnection) throws -> LinkTransportError {
+    /// ``SocketConnection/received(into:)``.
+    private func failureOfWriting(to connection: SocketConnection) throws -> SocketError {
         try eventually("the peer's end") {
-            failure { () throws(LinkTransportError) in try connection.enqueue(header: [1], payload: [2]) }
+            failure { () throws(SocketError) in try connection.enqueue(header: [1], payload: [2]) }
         }
     }
 
     /// Everything that can be read now.
-    private func drain(_ connection: LinkConnection) throws -> [UInt8] {
+    private func drain(_ connection: SocketConnection) throws -> [UInt8] {
         var all: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         while case .bytes(let count) = try connection.receive(into: &buffer) { all += buffer.prefix(count) }
@@ -76,7 +76,7 @@ struct LinkConnectionTests {
         let (ours, theirs) = try ends(limit: 1_000_000)
         let half = [UInt8](repeating: 7, count: 900_000)
         try ours.enqueue(header: [1], payload: half)
-        let error = failure { () throws(LinkTransportError) in try ours.enqueue(header: [2], payload: half) }
+        let error = failure { () throws(SocketError) in try ours.enqueue(header: [2], payload: half) }
         #expect(error == .queueFull(pending: ours.pendingBytes, limit: 1_000_000))
         var got: [UInt8] = []
         try eventually("the first message to arrive") {
@@ -86,7 +86,7 @@ struct LinkConnectionTests {
         got += try drain(theirs)
         #expect(got == [1] + half)
         #expect(
-            failure { () throws(LinkTransportError) in
+            failure { () throws(SocketError) in
                 try ours.enqueue(header: [], payload: [UInt8](repeating: 0, count: 1_000_001))
             }?.isRetryable == true)
     }
@@ -126,7 +126,7 @@ struct LinkConnectionTests {
         #expect(pair.connection.isClosed)
         var buffer = [UInt8](repeating: 0, count: 4)
         #expect(try pair.connection.received(into: &buffer) == .closed)
-        #expect(failure { () throws(LinkTransportError) in try pair.connection.flush() } == .closed)
+        #expect(failure { () throws(SocketError) in try pair.connection.flush() } == .closed)
     }
 
     @Test("what was written before the peer closed can still be read")
@@ -161,14 +161,14 @@ struct LinkConnectionTests {
         var numbers: [Int32] = [-1, -1]
         #expect(socketpair(AF_UNIX, stream, 0, &numbers) == 0)
         let other = FileDescriptor(owning: numbers[1])
-        let connection = try LinkConnection.connect(to: .descriptor(numbers[0]))
+        let connection = try SocketConnection.connect(to: .descriptor(numbers[0]))
         #expect(fcntl(connection.descriptor, F_GETFL) & O_NONBLOCK != 0)
         #expect(write(other.rawValue, [5], 1) == 1)
         var buffer = [UInt8](repeating: 0, count: 4)
         #expect(try connection.receive(into: &buffer) == .bytes(1))
 
         func refusal(_ number: Int32) -> String? {
-            failure { () throws(LinkTransportError) in try LinkConnection.connect(to: .descriptor(number)) }?
+            failure { () throws(SocketError) in try SocketConnection.connect(to: .descriptor(number)) }?
                 .description
         }
         #expect(refusal(99_999)?.contains("descriptor 99999 can't be used as a capture link: it is not open") == true)
@@ -203,7 +203,7 @@ struct LinkConnectionTests {
         #expect(try PeerCredentials(of: other).user == geteuid())
         try PeerCredentials(user: 1000).check(ourUser: 1000)
         try PeerCredentials(user: 0).check(ourUser: 1000)
-        let error = failure { () throws(LinkTransportError) in try PeerCredentials(user: 1001).check(ourUser: 1000) }
+        let error = failure { () throws(SocketError) in try PeerCredentials(user: 1001).check(ourUser: 1000) }
         #expect(error == .foreignPeer(peerUser: 1001, ourUser: 1000))
         #expect(error?.kind == .permission)
     }

@@ -5,7 +5,7 @@ import Glibc
 /// Not thread-safe. Its thread polls `descriptor`, always for reading, and also for writing while `wantsWrite` is true.
 /// When it is writable, call `flush`. `close` is explicit and idempotent, and also happens when the connection is
 /// released.
-public final class LinkConnection {
+public final class SocketConnection {
     /// The result of `receive`.
     public enum Received: Equatable, Sendable {
         /// The number of bytes at the beginning of the buffer; at least one.
@@ -25,7 +25,7 @@ public final class LinkConnection {
     /// The encryption of the socket's bytes, if there is one.
     private var stream: EncryptedStream?
     /// The encryption that the peer, which speaks first, may choose; nil once its first byte has arrived.
-    var offered: LinkEncryption?
+    var offered: SocketEncryption?
     private var outgoing = OutgoingBytes()
     private var isPeerGone = false
     private let limit: Int
@@ -34,7 +34,7 @@ public final class LinkConnection {
 
     /// Takes ownership of a connected socket that is already non-blocking. At most `limit` bytes wait for the peer.
     public init(
-        adopting socket: consuming FileDescriptor, limit: Int = LinkConnection.standardLimit, remote: String? = nil
+        adopting socket: consuming FileDescriptor, limit: Int = SocketConnection.standardLimit, remote: String? = nil
     ) {
         self.socket = consume socket
         self.limit = limit
@@ -44,9 +44,9 @@ public final class LinkConnection {
     /// Adopts a connected socket whose bytes are encrypted; `end` is our end. Until the handshake is complete,
     /// `receive` continues it, and everything that is written waits.
     init(
-        adopting socket: consuming FileDescriptor, limit: Int = LinkConnection.standardLimit, remote: String,
-        _ encryption: LinkEncryption, _ end: EncryptedStream.End
-    ) throws(LinkTransportError) {
+        adopting socket: consuming FileDescriptor, limit: Int = SocketConnection.standardLimit, remote: String,
+        _ encryption: SocketEncryption, _ end: EncryptedStream.End
+    ) throws(SocketError) {
         stream = try EncryptedStream(encryption, on: socket.rawValue, end, remote: remote)
         self.socket = consume socket
         self.limit = limit
@@ -80,7 +80,7 @@ public final class LinkConnection {
     public func tellEncryption() { if awaitsHandshake { stream?.tellEncryption() } }
 
     /// Continues the handshake of an encrypted connection. Any other has none.
-    func handshake() throws(LinkTransportError) -> EncryptedStream.Progress {
+    func handshake() throws(SocketError) -> EncryptedStream.Progress {
         guard let stream, !stream.isEstablished else { return .done }
         let progress = try stream.handshake()
         if progress == .done { try flush() }
@@ -94,7 +94,7 @@ public final class LinkConnection {
     ///
     /// - Throws: `system` if the system fails, or `encryption` or `tokenRefused` on an encrypted link. A connection
     ///   that has ended is no error: the result is `closed`.
-    public func receive(into buffer: inout [UInt8]) throws(LinkTransportError) -> Received {
+    public func receive(into buffer: inout [UInt8]) throws(SocketError) -> Received {
         let number = descriptor
         if number < 0 || buffer.isEmpty { return number < 0 ? .closed : .wouldBlock }
         if let offered {
@@ -120,13 +120,13 @@ public final class LinkConnection {
 
     private func receive(
         into buffer: inout [UInt8], from stream: EncryptedStream
-    ) throws(LinkTransportError) -> Received {
+    ) throws(SocketError) -> Received {
         switch try handshake() {
         case .wouldBlock: return .wouldBlock
         case .ended: return .closed
         case .done: break
         }
-        return try buffer.withUnsafeMutableBufferPointer { bytes throws(LinkTransportError) in
+        return try buffer.withUnsafeMutableBufferPointer { bytes throws(SocketError) in
             try stream.receive(into: UnsafeMutableRawBufferPointer(bytes))
         }
     }
@@ -137,7 +137,7 @@ public final class LinkConnection {
     ///
     /// - Throws: `queueFull` if more than the limit would wait (nothing of the message is written then), or `closed` if
     ///   the peer is gone.
-    public func enqueue(header: [UInt8], payload: UnsafeRawBufferPointer) throws(LinkTransportError) {
+    public func enqueue(header: [UInt8], payload: UnsafeRawBufferPointer) throws(SocketError) {
         if isClosed { throw .closed }
         // These are sizes of existing memory, so their sum can't overflow.
         if outgoing.count + header.count + payload.count > limit {
@@ -145,7 +145,7 @@ public final class LinkConnection {
         }
         var written = 0
         if !hasPending {
-            written = try header.withUnsafeBufferPointer { head throws(LinkTransportError) in
+            written = try header.withUnsafeBufferPointer { head throws(SocketError) in
                 try send(UnsafeRawBufferPointer(head), payload)
             }
         }
@@ -155,8 +155,8 @@ public final class LinkConnection {
     }
 
     /// Writes a message whose payload is an array. Throws the errors of the method above.
-    public func enqueue(header: [UInt8], payload: [UInt8] = []) throws(LinkTransportError) {
-        try payload.withUnsafeBufferPointer { bytes throws(LinkTransportError) in
+    public func enqueue(header: [UInt8], payload: [UInt8] = []) throws(SocketError) {
+        try payload.withUnsafeBufferPointer { bytes throws(SocketError) in
             try enqueue(header: header, payload: UnsafeRawBufferPointer(bytes))
         }
     }
@@ -165,10 +165,10 @@ public final class LinkConnection {
     ///
     /// - Throws: `closed` if the peer is gone, or `system` if the system fails.
     @discardableResult
-    public func flush() throws(LinkTransportError) -> Bool {
+    public func flush() throws(SocketError) -> Bool {
         if isClosed { throw .closed }
         while hasPending {
-            let written = try outgoing.withUnsafeBytes { (bytes) throws(LinkTransportError) in
+            let written = try outgoing.withUnsafeBytes { (bytes) throws(SocketError) in
                 try send(bytes, UnsafeRawBufferPointer(start: nil, count: 0))
             }
             if written == 0 { return false }
@@ -189,7 +189,7 @@ public final class LinkConnection {
     /// writev(2) isn't used, because only the send functions can be told not to raise SIGPIPE.
     private func send(
         _ head: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer
-    ) throws(LinkTransportError) -> Int {
+    ) throws(SocketError) -> Int {
         if let stream { return try send(head, body, over: stream) }
         let number = descriptor
         var pieces = (
@@ -212,8 +212,8 @@ public final class LinkConnection {
 
     private func send(
         _ head: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer, over stream: EncryptedStream
-    ) throws(LinkTransportError) -> Int {
-        do throws(LinkTransportError) {
+    ) throws(SocketError) -> Int {
+        do throws(SocketError) {
             let written = try stream.send(head)
             return written < head.count ? written : written + (try stream.send(body))
         } catch .closed {
@@ -222,7 +222,7 @@ public final class LinkConnection {
     }
 
     /// Notes that nothing can be written any more.
-    private func losePeer() -> LinkTransportError {
+    private func losePeer() -> SocketError {
         isPeerGone = true
         outgoing = OutgoingBytes()
         return .closed

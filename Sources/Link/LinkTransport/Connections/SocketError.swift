@@ -1,7 +1,7 @@
 import Glibc
 
 /// The reason why a link could not be made, or why it ended.
-public enum LinkTransportError: Error, Equatable, Sendable, CustomStringConvertible {
+public enum SocketError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The address can't be parsed; `reason` says what would be right.
     case invalidAddress(text: String, reason: String)
     /// The socket's path doesn't fit into `sockaddr_un` (unix(7)), which holds at most 107 bytes.
@@ -67,7 +67,7 @@ public enum LinkTransportError: Error, Equatable, Sendable, CustomStringConverti
     }
 
     /// The error of a capture that doesn't encrypt, for a host that does.
-    public static let hostEncrypts = LinkTransportError.tokenRefused(
+    public static let hostEncrypts = SocketError.tokenRefused(
         text: "the host there encrypts its link: use tls: instead of tcp:, and the host's --capture-key file")
 
     /// The category of the error.

@@ -6,9 +6,9 @@ import TestSupport
 import Testing
 
 @Suite("listening")
-struct LinkListenerTests {
-    private func connect(_ path: String) throws(LinkTransportError) -> LinkConnection {
-        try LinkConnection.connect(to: .unix(path: path))
+struct SocketListenerTests {
+    private func connect(_ path: String) throws(SocketError) -> SocketConnection {
+        try SocketConnection.connect(to: .unix(path: path))
     }
 
     private func isThere(_ path: String) -> Bool {
@@ -20,7 +20,7 @@ struct LinkListenerTests {
     func accepts() throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/link.sock"
-        let listener = try LinkListener(path: path)
+        let listener = try SocketListener(path: path)
         #expect(try listener.accept() == nil)
         let client = try connect(path)
         let server = try #require(try listener.accept())
@@ -40,7 +40,7 @@ struct LinkListenerTests {
     func modes() throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/link.sock"
-        let listener = try LinkListener(path: path)
+        let listener = try SocketListener(path: path)
         var status = stat()
         #expect(lstat(path, &status) == 0)
         #expect(status.st_mode & 0o7777 & ~0o600 == 0)
@@ -56,8 +56,8 @@ struct LinkListenerTests {
     func second() throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/link.sock"
-        let first = try LinkListener(path: path)
-        let error = failure { () throws(LinkTransportError) in try LinkListener(path: path) }
+        let first = try SocketListener(path: path)
+        let error = failure { () throws(SocketError) in try SocketListener(path: path) }
         #expect(error == .alreadyListening(path: path))
         #expect(error?.description == "another host already listens on '\(path)'")
         #expect(error?.kind == .unavailable)
@@ -71,17 +71,17 @@ struct LinkListenerTests {
     func stale() throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/link.sock"
-        let dead = try LinkListener(path: path)
+        let dead = try SocketListener(path: path)
         // What a killed process leaves: the file, with nobody behind it.
         rename(path, path + ".kept")
         dead.close()
         rename(path + ".kept", path)
         // A moment later where a child that is just being started has a copy of the socket.
         let error = try eventually("nobody there") {
-            failure { () throws(LinkTransportError) in try connect(path) }
+            failure { () throws(SocketError) in try connect(path) }
         }
         #expect(error == .notListening(path: path))
-        let listener = try LinkListener(path: path)
+        let listener = try SocketListener(path: path)
         _ = try connect(path)
         #expect(try listener.accept() != nil)
     }
@@ -93,27 +93,27 @@ struct LinkListenerTests {
         let number = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         try #require(flock(number, LOCK_EX) == 0)
         let begin = now()
-        let error = failure { () throws(LinkTransportError) in try LinkListener(path: path) }
+        let error = failure { () throws(SocketError) in try SocketListener(path: path) }
         #expect(error == .folderLocked(folder: folder.path))
         #expect(error?.kind == .unavailable)
         #expect(now() - begin < .seconds(5))
         #expect(!isThere(path))
         close(number)
-        _ = try LinkListener(path: path)
+        _ = try SocketListener(path: path)
     }
 
     @Test("closing removes the socket, but not one that has taken its place")
     func removal() throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/link.sock"
-        let first = try LinkListener(path: path)
+        let first = try SocketListener(path: path)
         first.close()
         first.close()
         #expect(!isThere(path))
         #expect(first.descriptor == -1)
-        let second = try LinkListener(path: path)
+        let second = try SocketListener(path: path)
         unlink(path)
-        let third = try LinkListener(path: path)
+        let third = try SocketListener(path: path)
         second.close()
         #expect(isThere(path))
         _ = try connect(path)
@@ -125,22 +125,22 @@ struct LinkListenerTests {
         let folder = try TemporaryFolder()
         let file = folder.path + "/file"
         close(open(file, O_CREAT | O_WRONLY, 0o600))
-        #expect(failure { () throws(LinkTransportError) in try LinkListener(path: file) } == .notASocket(path: file))
+        #expect(failure { () throws(SocketError) in try SocketListener(path: file) } == .notASocket(path: file))
         #expect(isThere(file))
-        #expect(failure { () throws(LinkTransportError) in try connect(file) } == .notASocket(path: file))
+        #expect(failure { () throws(SocketError) in try connect(file) } == .notASocket(path: file))
         let missing = folder.path + "/missing"
         #expect(
-            failure { () throws(LinkTransportError) in try LinkListener(path: missing + "/x") }
+            failure { () throws(SocketError) in try SocketListener(path: missing + "/x") }
                 == .folderMissing(folder: missing))
-        let absent = failure { () throws(LinkTransportError) in try connect(missing + "/x") }
+        let absent = failure { () throws(SocketError) in try connect(missing + "/x") }
         #expect(absent == .notListening(path: missing + "/x"))
         #expect(absent?.isRetryable == true)
         if geteuid() != 0 {
             let closed = folder.path + "/closed"
             mkdir(closed, 0)
             #expect(
-                failure { () throws(LinkTransportError) in try LinkListener(path: closed + "/x") }?.kind == .permission)
-            #expect(failure { () throws(LinkTransportError) in try connect(closed + "/x") }?.kind == .permission)
+                failure { () throws(SocketError) in try SocketListener(path: closed + "/x") }?.kind == .permission)
+            #expect(failure { () throws(SocketError) in try connect(closed + "/x") }?.kind == .permission)
             chmod(closed, 0o700)
         }
     }

@@ -12,7 +12,7 @@ import COpenSSL
 ///
 /// Nothing changes after `init`, and OpenSSL's reference counts are atomic: its connections may be on different
 /// threads.
-public final class LinkEncryption {
+public final class SocketEncryption {
     /// What the key is derived with. It is shorter than the messages of `LinkProof`, which uses the token too, so a
     /// code of one can never be the key of the other.
     private static let label = "ScreenRelay link, TLS key"
@@ -25,20 +25,20 @@ public final class LinkEncryption {
     private let key: [UInt8]?
 
     /// Derives the key from the token.
-    convenience init(token: LinkToken) throws(LinkTransportError) {
-        let key = HMACSHA256.code(of: Array(LinkEncryption.label.utf8), key: token.bytes)
-        try self.init(key: key) { LinkEncryption.useKey(in: $0) }
+    convenience init(token: LinkToken) throws(SocketError) {
+        let key = HMACSHA256.code(of: Array(SocketEncryption.label.utf8), key: token.bytes)
+        try self.init(key: key) { SocketEncryption.useKey(in: $0) }
     }
 
     /// Shows a server's certificate to clients.
     ///
     /// - Parameter pem: the server's certificate, further ones up to an authority's, and the private key, in PEM.
     /// - Throws: `encryption` if they can't be used.
-    public convenience init(certificate pem: String) throws(LinkTransportError) {
-        try self.init(key: nil) { LinkEncryption.use(Array(pem.utf8), in: $0) }
+    public convenience init(certificate pem: String) throws(SocketError) {
+        try self.init(key: nil) { SocketEncryption.use(Array(pem.utf8), in: $0) }
     }
 
-    private init(key: [UInt8]?, _ authenticate: (OpaquePointer) -> Bool) throws(LinkTransportError) {
+    private init(key: [UInt8]?, _ authenticate: (OpaquePointer) -> Bool) throws(SocketError) {
         // What other calls have left isn't the reason for a failure here.
         ERR_clear_error()
         guard let context = SSL_CTX_new(TLS_method()) else { throw Self.failure() }
@@ -70,11 +70,11 @@ public final class LinkEncryption {
 
     private static func useKey(in context: OpaquePointer) -> Bool {
         SSL_CTX_set_psk_client_callback(context) { session, _, identity, identityLimit, key, keyLimit in
-            LinkEncryption.giveKey(of: session, naming: identity, identityLimit, key, keyLimit)
+            SocketEncryption.giveKey(of: session, naming: identity, identityLimit, key, keyLimit)
         }
         SSL_CTX_set_psk_server_callback(context) { session, identity, key, limit in
-            guard let identity, String(cString: identity) == LinkEncryption.identity else { return 0 }
-            return LinkEncryption.copyKey(of: session, to: key, limit)
+            guard let identity, String(cString: identity) == SocketEncryption.identity else { return 0 }
+            return SocketEncryption.copyKey(of: session, to: key, limit)
         }
         return shim_SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) == 1
             && shim_SSL_CTX_set_max_proto_version(context, TLS1_3_VERSION) == 1
@@ -123,14 +123,14 @@ public final class LinkEncryption {
         guard let session, let place, let context = SSL_get_SSL_CTX(session),
             let data = SSL_CTX_get_ex_data(context, 0)
         else { return 0 }
-        guard let key = Unmanaged<LinkEncryption>.fromOpaque(data).takeUnretainedValue().key, key.count <= Int(limit)
+        guard let key = Unmanaged<SocketEncryption>.fromOpaque(data).takeUnretainedValue().key, key.count <= Int(limit)
         else { return 0 }
         place.update(from: key, count: key.count)
         return UInt32(key.count)
     }
 
     /// The error for the call of OpenSSL that just failed; empties this thread's error queue.
-    static func failure() -> LinkTransportError {
+    static func failure() -> SocketError {
         let code = ERR_get_error()
         ERR_clear_error()
         let reason = code == 0 ? nil : ERR_reason_error_string(code).map { String(cString: $0) }
