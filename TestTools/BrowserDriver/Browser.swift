@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 
 /// A headless browser, controlled through the DevTools protocol over pipes, or through WebDriver BiDi over a WebSocket:
-/// a process with a profile of its own, or a context of its own (cookies, storage, permissions) in a process that is shared.
+/// a process with a profile of its own, or a context of its own (cookies, storage, permissions) in a shared process.
 ///
 /// Use it from one thread at a time; every call has a deadline. When the last reference to the browser and its pages
 /// goes, the browser ends and its profile is removed.
@@ -87,6 +87,11 @@ public final class Browser {
     /// Kills the browser and all processes that it started, without any goodbye, as a power failure would. Only `close`
     /// may follow.
     public func kill() { process.kill() }
+
+    /// Delivers events until `deadline` or until `isDone` returns true; returns false if it never did.
+    func pump(until deadline: ContinuousClock.Instant, isDone: () -> Bool) throws(BrowserError) -> Bool {
+        try process.pump(until: deadline, isDone: isDone)
+    }
 
     /// Closes one page.
     func closePage(_ commands: any PageCommands) {

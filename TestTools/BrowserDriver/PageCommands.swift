@@ -1,4 +1,5 @@
-/// What a page can do, in the words of its browser's protocol. Each function throws the errors of `BrowserProcess.call`.
+/// What a page can do, in the words of its browser's protocol. Each function throws the errors of
+/// `BrowserProcess.call`.
 ///
 /// Use it from one thread at a time.
 protocol PageCommands {

@@ -22,7 +22,8 @@ final class RTSPTestClient {
     /// Whether the server has closed the connection.
     var isClosed: Bool { socket.isAtEnd }
 
-    /// Connects. `receiveBuffer`, in bytes, is so little that the server soon has to wait for a client that doesn't read.
+    /// Connects. `receiveBuffer`, in bytes, is so little that the server soon has to wait for a client that doesn't
+    /// read.
     init(port: UInt16, receiveBuffer: Int32? = nil) throws {
         socket = try TestSocket(port: port, receiveBuffer: receiveBuffer)
     }

@@ -38,9 +38,9 @@ public final class TestSocket {
     /// Connects to a port of 127.0.0.1. A UDP socket sends there.
     ///
     /// - Parameters:
-    ///   - receiveBuffer: the kernel's buffer for what isn't read, in bytes. It has to be set before the socket connects:
-    ///     of a window that shrinks later, the kernel fills a little at each tick of a timer that slows down while
-    ///     nothing is read.
+    ///   - receiveBuffer: the kernel's buffer for what isn't read, in bytes. It has to be set before the socket
+    ///     connects: of a window that shrinks later, the kernel fills a little at each tick of a timer that slows down
+    ///     while nothing is read.
     ///   - own: the client's port, unless it is 0.
     ///   - host: the last byte of the client's address, 127.0.0.`host`.
     public convenience init(
