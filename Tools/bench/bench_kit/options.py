@@ -175,8 +175,8 @@ class Parser(argparse.ArgumentParser):
         ends = "exit codes: %s." % "; ".join("%d %s" % one for one in sorted(all_codes.items()) if one[1])
         parts = [part for part in (notes, shown and "examples:" + shown, ends) if part]
         super().__init__(prog=prog, formatter_class=argparse.RawDescriptionHelpFormatter,
-                         description=_filled(description).replace("%", "%%"),
-                         epilog="\n\n".join(_filled(part) for part in parts).replace("%", "%%"))
+                         description=_filled(description),
+                         epilog="\n\n".join(_filled(part) for part in parts))
         for one in options:
             self.add_argument(*one.names, **one.settings)
 
