@@ -27,8 +27,9 @@ class Share(Served):
     def __init__(self, bench, scene, folder, core, words=(), **more):
         options = bench.options
         seconds = 3 * START + max(options.viewers) / options.join_rate + SETTLING + options.seconds + PHASE
-        self.folder, self.room = folder, share(bench, list(words), bench.scene(scene), seconds, folder, options.bit_rate,
-                                               prefix=pinned(core, []), **more)
+        self.folder, self.room = folder, share(
+            bench, [*words, *options.share], bench.scene(scene), seconds, folder, options.bit_rate,
+            prefix=pinned(core, []), **more)
         self.process, self.link = self.room.share, self.room.printed_link
         self.room.shown.start()
 
