@@ -87,7 +87,8 @@ def names(name, known, help, default=None, metavar="LIST", groups={}, is_all=Tru
                 raise ValueError("'%s' is none of %s" % (one, ", ".join([*known, *groups])))
         return list(dict.fromkeys(found))
     usual = " (%s)" % (default or "all") if default or is_all else ""
-    option = Option(name, "%s: of %s%s" % (help, ",".join([*known, *groups]), usual), metavar, None, read, **more)
+    help += "" if help.endswith("which") else ": some"
+    option = Option(name, "%s of %s%s" % (help, ",".join([*known, *groups]), usual), metavar, None, read, **more)
     option.settings["default"] = read(default) if default else list(known) if is_all else None
     return option
 
