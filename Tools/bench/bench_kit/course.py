@@ -1,11 +1,11 @@
 """What measuring a course needs, whatever its kind: the namespaces, the paths, the room and its viewers."""
 
-import contextlib
 import time
 
 from .namespaces import HostNetwork, Path
 from .processes import now_ns
 from .room import Room, busy_share, busy_time, estimate
+from .started import Started
 from .viewer import Viewer
 
 #: Where there are more viewers than this, all but the first of each kind are light, and no whole pictures of them are
@@ -13,7 +13,7 @@ from .viewer import Viewer
 ALL_DRAW = 4
 
 
-class Stage(contextlib.ExitStack):
+class Stage(Started):
     """Everything that a run of a course has started; ends all of it in the opposite order."""
 
     def __init__(self, bench, course, folder, seed):
@@ -23,17 +23,15 @@ class Stage(contextlib.ExitStack):
 
     def make_paths(self, count, is_equal=False):
         """With `is_equal`, chance does the same on all paths: it loses the same of their packets."""
-        self.network = HostNetwork(self.folder)
-        self.callback(self.network.close)
+        self.network = self.add(HostNetwork(self.folder))
         for number in range(1, count + 1):
-            path = Path(self.network, number, self.seed + (0 if is_equal else 2 * number), self.folder)
-            self.callback(path.close)
-            self.paths.append(path)
+            self.paths.append(self.add(
+                Path(self.network, number, self.seed + (0 if is_equal else 2 * number), self.folder)))
 
     def make_room(self, scene, ticks, has_moved=False, share_options=(), display_options=()):
-        self.room = Room(self.bench, scene, ticks, self.network, self.folder, self.course.bit_rate, has_moved,
-                         display_options=display_options, share_options=share_options)
-        self.callback(self.room.close)
+        self.room = self.add(Room(
+            self.bench, scene, ticks, self.network, self.folder, self.course.bit_rate, has_moved,
+            display_options=display_options, share_options=share_options))
 
     def make_viewers(self):
         """The narrow viewers, each on a path as in the first phase, then the clean ones, until all play."""
@@ -44,9 +42,8 @@ class Stage(contextlib.ExitStack):
             path.change(now_ns() / 1e9, "before", phase.down, phase.up)
             place = number if is_narrow else number - course.narrow_viewers
             is_crowd = len(self.paths) > ALL_DRAW
-            viewer = Viewer("%s-%d" % ("narrow" if is_narrow else "clean", place + 1), path, self.folder,
-                            is_light=is_crowd and place > 0, is_small=is_crowd)
-            self.callback(viewer.close)
+            viewer = self.add(Viewer("%s-%d" % ("narrow" if is_narrow else "clean", place + 1), path, self.folder,
+                            is_light=is_crowd and place > 0, is_small=is_crowd))
             viewer.open(self.room.link(path.host_address))
             viewer.wait_until_playing()
             self.viewers.append(viewer)

@@ -25,20 +25,32 @@ def options(folder):
     return ["-fbdir", folder]
 
 
-class Pixels:
-    """Pixels at certain places, (x, y) each, of the screen of the Xvfb that has this folder."""
+class Screen:
+    """The screen of the Xvfb that has this folder."""
 
-    def __init__(self, folder, places):
+    def __init__(self, folder):
         path = os.path.join(folder, "Xvfb_screen0")
         with open(path, "rb") as file:
             header = struct.unpack(">25I", file.read(100))
         if header[BITS_PER_PIXEL] != 32:
             raise Failure("the framebuffer has %d bits a pixel" % header[BITS_PER_PIXEL])
         self._bytes = numpy.memmap(path, numpy.uint8, "r")
-        start = header[HEADER_SIZE] + header[COLORS] * COLOR_SIZE
+        self._start, self._line = header[HEADER_SIZE] + header[COLORS] * COLOR_SIZE, header[BYTES_PER_LINE]
+
+    def copy(self, size, row_step):
+        """Rows x width x blue, green and red, of the first of so many rows each."""
+        width, height = size
+        rows = self._bytes[self._start:self._start + height * self._line].reshape(height, self._line)
+        return rows[::row_step, :width * 4].reshape(-1, width, 4)[:, :, :3].copy()
+
+
+class Pixels(Screen):
+    """Pixels at certain places, (x, y) each."""
+
+    def __init__(self, folder, places):
+        super().__init__(folder)
         # Where each pixel begins: its blue, green and red, and a byte without meaning.
-        self._places = numpy.array([start + int(row) * header[BYTES_PER_LINE] + int(column) * 4
-                                    for column, row in places])
+        self._places = numpy.array([self._start + int(row) * self._line + int(column) * 4 for column, row in places])
 
     def are(self, color):
         """Which of the pixels have this colour, (red, green, blue): an array of truth values."""

@@ -9,7 +9,7 @@ import threading
 from .processes import now_ns
 
 HEADER = struct.Struct("<BBBBIQqiIQ")
-NAL_UNIT, HELLO, PICTURE, END = 0, 1, 2, 5
+NAL_UNIT, HELLO, PICTURE = 0, 1, 2
 POINTER_SHAPE, POINTER_POSITION = 6, 7
 POINTER_MODE = 37
 TELLS_POINTER, CHANGES_CHROMA = 2, 4
@@ -84,7 +84,6 @@ class LinkReceiver(LinkPictures):
         self.path = path
         self.pointer_messages = 0
         self.problem = None
-        self.end_text = None
         self._peer = None
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._listener.bind(path)
@@ -151,7 +150,5 @@ class LinkReceiver(LinkPictures):
             self._send(POINTER_MODE, b"\0")
         elif kind in (POINTER_SHAPE, POINTER_POSITION):
             self.pointer_messages += 1
-        elif kind == END:
-            self.end_text = payload[4:].decode(errors="replace")
         else:
             super().take(kind, flags, pts, payload, arrival)

@@ -87,7 +87,8 @@ def names(name, known, help, default=None, metavar="LIST", groups={}, is_all=Tru
                 raise ValueError("'%s' is none of %s" % (one, ", ".join([*known, *groups])))
         return list(dict.fromkeys(found))
     usual = " (%s)" % (default or "all") if default or is_all else ""
-    option = Option(name, "%s: of %s%s" % (help, ",".join([*known, *groups]), usual), metavar, None, read, **more)
+    help += "" if help.endswith("which") else ": some"
+    option = Option(name, "%s of %s%s" % (help, ",".join([*known, *groups]), usual), metavar, None, read, **more)
     option.settings["default"] = read(default) if default else list(known) if is_all else None
     return option
 
@@ -175,8 +176,8 @@ class Parser(argparse.ArgumentParser):
         ends = "exit codes: %s." % "; ".join("%d %s" % one for one in sorted(all_codes.items()) if one[1])
         parts = [part for part in (notes, shown and "examples:" + shown, ends) if part]
         super().__init__(prog=prog, formatter_class=argparse.RawDescriptionHelpFormatter,
-                         description=_filled(description).replace("%", "%%"),
-                         epilog="\n\n".join(_filled(part) for part in parts).replace("%", "%%"))
+                         description=_filled(description),
+                         epilog="\n\n".join(_filled(part) for part in parts))
         for one in options:
             self.add_argument(*one.names, **one.settings)
 

@@ -1,4 +1,4 @@
-// Runs in the viewer's page before its own scripts, and keeps what the network bench asks for with
+// Runs in the viewer's page before its own scripts, and keeps what a benchmark asks for with
 // `networkBench.take()`: each picture that the video showed, and the browser's statistics twice a second.
 "use strict";
 (() => {

@@ -6,8 +6,6 @@ import numpy
 
 from .processes import Failure
 
-TICKS_PER_SECOND = 30
-
 
 class Facts:
     """Where things are in a scene; rectangles are (x, y, width, height)."""

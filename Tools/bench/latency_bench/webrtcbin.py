@@ -79,34 +79,60 @@ class NoPlayoutDelay(GstRtp.RTPHeaderExtension):
         return self.SIZE
 
 
-class Sender:
-    def __init__(self, display, bit_rate):
-        self.loop, self.failure, self.server = GLib.MainLoop(), None, None
-        self.pipeline = Gst.parse_launch(PIPELINE.format(display=display, kilobits=int(bit_rate) // 1000))
-        extension = NoPlayoutDelay()
-        extension.set_uri("http://www.webrtc.org/experiments/rtp-hdrext/playout-delay")
-        extension.set_id(1)
-        self.pipeline.get_by_name("payloader").emit("add-extension", extension)
-        self.peer = self.pipeline.get_by_name("peer")
+class Peer:
+    """A pipeline with the webrtcbin `peer`, on loopback, until it fails or this process ends."""
+
+    def __init__(self, pipeline, peer):
+        self.loop, self.failure, self.pipeline, self.peer = GLib.MainLoop(), None, pipeline, peer
         # Loopback is left out where nobody names it. The agent is held: GStreamer 1.22 gives it away without a
         # reference.
-        self.agent = self.peer.get_property("ice-agent")
+        self.agent = peer.get_property("ice-agent")
         self.agent.emit("add-local-ip-address", "127.0.0.1")
-        self.peer.connect("on-negotiation-needed", self.negotiate)
-        self.peer.connect("notify::ice-gathering-state", self.gathered)
+        peer.connect("notify::ice-gathering-state", self.gathered)
         # Messages are asked for only while somebody holds the bus.
-        self.bus = self.pipeline.get_bus()
+        self.bus = pipeline.get_bus()
         self.bus.add_signal_watch()
         self.bus.connect("message::error", self.failed)
 
     def run(self):
-        """Sends until this process is ended; gives the error that ended it before."""
+        """Runs until this process is ended; gives the error that ended it before."""
         self.pipeline.set_state(Gst.State.PLAYING)
-        transceiver = self.peer.emit("get-transceiver", 0)
-        transceiver.set_property("direction", GstWebRTC.WebRTCRTPTransceiverDirection.SENDONLY)
+        self.begin()
         self.loop.run()
         self.pipeline.set_state(Gst.State.NULL)
         return self.failure
+
+    def local_description(self):
+        """The text of the description; None before all candidates are known."""
+        if self.peer.get_property("ice-gathering-state") != GstWebRTC.WebRTCICEGatheringState.COMPLETE:
+            return None
+        return self.peer.get_property("local-description").sdp.as_text()
+
+    def set_remote_description(self, kind, text, promise):
+        _, message = GstSdp.SDPMessage.new_from_text(text)
+        description = GstWebRTC.WebRTCSessionDescription.new(kind, message)
+        self.peer.emit("set-remote-description", description, promise)
+
+    def failed(self, _, message):
+        error, details = message.parse_error()
+        self.failure = "%s (%s)" % (error.message, details)
+        self.loop.quit()
+
+
+class Sender(Peer):
+    def __init__(self, display, bit_rate):
+        self.server = None
+        pipeline = Gst.parse_launch(PIPELINE.format(display=display, kilobits=int(bit_rate) // 1000))
+        extension = NoPlayoutDelay()
+        extension.set_uri("http://www.webrtc.org/experiments/rtp-hdrext/playout-delay")
+        extension.set_id(1)
+        pipeline.get_by_name("payloader").emit("add-extension", extension)
+        super().__init__(pipeline, pipeline.get_by_name("peer"))
+        self.peer.connect("on-negotiation-needed", self.negotiate)
+
+    def begin(self):
+        transceiver = self.peer.emit("get-transceiver", 0)
+        transceiver.set_property("direction", GstWebRTC.WebRTCRTPTransceiverDirection.SENDONLY)
 
     def negotiate(self, _):
         self.peer.emit("create-offer", None, Gst.Promise.new_with_change_func(self.offered, None))
@@ -118,23 +144,16 @@ class Sender:
         self.peer.emit("set-local-description", reply.get_value("offer"), Gst.Promise.new())
 
     def gathered(self, *_):
-        if self.peer.get_property("ice-gathering-state") != GstWebRTC.WebRTCICEGatheringState.COMPLETE or self.server:
+        offer = self.local_description()
+        if not offer or self.server:
             return
-        offer = self.peer.get_property("local-description").sdp.as_text()
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler(offer, self.answered))
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         print("http://127.0.0.1:%d/#video" % self.server.server_port, flush=True)
 
     def answered(self, text):
         # The browser hides its addresses behind names; webrtcbin learns them from its first check.
-        _, message = GstSdp.SDPMessage.new_from_text(text)
-        description = GstWebRTC.WebRTCSessionDescription.new(GstWebRTC.WebRTCSDPType.ANSWER, message)
-        self.peer.emit("set-remote-description", description, Gst.Promise.new())
-
-    def failed(self, _, message):
-        error, details = message.parse_error()
-        self.failure = "%s (%s)" % (error.message, details)
-        self.loop.quit()
+        self.set_remote_description(GstWebRTC.WebRTCSDPType.ANSWER, text, Gst.Promise.new())
 
 
 def handler(offer, answered):

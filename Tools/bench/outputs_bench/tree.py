@@ -4,7 +4,6 @@ What is pushed to is a Janus (alone), and simple-whip-server in front of another
 Janus (third) shows as a remote publisher. Viewers join at each.
 """
 
-import contextlib
 import os
 import statistics
 import subprocess
@@ -15,6 +14,7 @@ from bench_kit.limits import Check, at_most
 from bench_kit.processes import own_settings, sleep_until, wait_until
 from bench_kit.pushing import pushes, share
 from bench_kit.report import table
+from bench_kit.started import Started
 
 from . import tree_servers
 from .tree_servers import START, Server, WHIPServer, cascade
@@ -30,21 +30,21 @@ AWAY, NOTICED, RETURN = 3, 10, 60
 JOIN = 20
 
 
-class Tree(contextlib.ExitStack):
+class Tree(Started):
     """The servers and the share; `steps` are what was measured, in order."""
 
     def __init__(self, bench, folder):
         super().__init__()
         self.bench, self.steps = bench, []
         try:
-            self.alone, self.whip, self.third = (self.keep(Server(name, folder)) for name in ("alone", "whip", "third"))
-            front = self.keep(WHIPServer(self.whip, folder))
+            self.alone, self.whip, self.third = (self.add(Server(name, folder)) for name in ("alone", "whip", "third"))
+            front = self.add(WHIPServer(self.whip, folder))
             words = ["--push-tries", "3"]
             for url in (self.alone.janus.push(), front.push):
                 words += ["--push", url, "--preset", "only=pictures"]
             options = bench.options
             seconds = 2 * (AWAY + NOTICED + RETURN) + 6 * options.viewers * (options.apart + JOIN)
-            self.room = self.keep(share(bench, words, bench.scene("scroll"), seconds, folder, None,
+            self.room = self.add(share(bench, words, bench.scene("scroll"), seconds, folder, None,
                                         address=janus.own_address()))
             self.room.shown.start()
             for number in (1, 2):
@@ -53,10 +53,6 @@ class Tree(contextlib.ExitStack):
         except BaseException:
             self.close()
             raise
-
-    def keep(self, one):
-        self.callback(one.close)
-        return one
 
     def wait_until_connected(self, number):
         def is_connected():

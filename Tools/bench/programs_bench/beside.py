@@ -62,8 +62,8 @@ class WebRTCBin(Recorder):
         for number, (grabbed, encoded, length) in enumerate(lines):
             grabbed, end = int(grabbed), offset + int(length)
             has_changed = any(before < time <= grabbed for time in painted)
-            found.append(Picture(number, (0, 0, has_changed, has_changed), quantizers[number], 0, grabbed, int(encoded),
-                                 offset, end))
+            found.append(Picture(number, (0, 0, has_changed, has_changed), quantizers[number], 0, pts=grabbed,
+                                 arrival=int(encoded), offset=offset, end=end))
             offset, before = end, grabbed
         return found
 

@@ -1,12 +1,8 @@
-"""What programs paint: when, by the Damage extension, and what, by the framebuffer of Xvfb."""
+"""When programs paint, by the Damage extension."""
 
 import ctypes
-import os
 import select
-import struct
 import threading
-
-import numpy
 
 from bench_kit.processes import Failure, now_ns
 
@@ -14,9 +10,6 @@ from bench_kit.processes import Failure, now_ns
 REPORT_NON_EMPTY = 3
 #: Paints this close together count as one: a program paints a line or a window in several requests.
 TOGETHER = 0.003
-#: Fields of the framebuffer's header (X11/XWDFile.h), by their place in it, and the size of a colour.
-HEADER_SIZE, BYTES_PER_LINE, COLORS = 0, 12, 19
-COLOR_SIZE = 12
 
 
 class Watcher:
@@ -63,21 +56,3 @@ class Watcher:
                 self._x11.XNextEvent(self._handle, event)
             self._damage.XDamageSubtract(self._handle, self._area, ctypes.c_ulong(0), ctypes.c_ulong(0))
             self._x11.XFlush(self._handle)
-
-
-class Framebuffer:
-    """The pixels of an Xvfb that was started with `-fbdir`."""
-
-    def __init__(self, folder, size):
-        path = os.path.join(folder, "Xvfb_screen0")
-        with open(path, "rb") as file:
-            header = struct.unpack(">25I", file.read(100))
-        start = header[HEADER_SIZE] + header[COLORS] * COLOR_SIZE
-        width, height = size
-        line = header[BYTES_PER_LINE]
-        everything = numpy.memmap(path, numpy.uint8, "r")[start:start + height * line]
-        self._pixels = everything.reshape(height, line)[:, :width * 4].reshape(height, width, 4)
-
-    def copy(self, row_step):
-        """Rows x width x blue, green and red, of the first of so many rows each."""
-        return self._pixels[::row_step, :, :3].copy()

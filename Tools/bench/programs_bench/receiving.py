@@ -9,37 +9,26 @@ import urllib.request
 import gi
 
 gi.require_version("Gst", "1.0")
-gi.require_version("GstSdp", "1.0")
 gi.require_version("GstWebRTC", "1.0")
-from gi.repository import GLib, Gst, GstSdp, GstWebRTC  # noqa: E402
+from gi.repository import Gst, GstWebRTC  # noqa: E402
+
+from latency_bench.webrtcbin import Peer  # noqa: E402
 
 
-class Receiver:
+class Receiver(Peer):
     def __init__(self, link):
         self.address = link.split("#", 1)[0]
-        self.loop, self.failure = GLib.MainLoop(), None
-        self.pipeline, self.peer = Gst.Pipeline(), Gst.ElementFactory.make("webrtcbin")
-        self.peer.set_property("bundle-policy", GstWebRTC.WebRTCBundlePolicy.MAX_BUNDLE)
-        self.pipeline.add(self.peer)
-        # As for the sender.
-        self.agent = self.peer.get_property("ice-agent")
-        self.agent.emit("add-local-ip-address", "127.0.0.1")
-        self.peer.connect("pad-added", self.added)
-        self.peer.connect("notify::ice-gathering-state", self.gathered)
-        self.bus = self.pipeline.get_bus()
-        self.bus.add_signal_watch()
-        self.bus.connect("message::error", self.failed)
+        pipeline, peer = Gst.Pipeline(), Gst.ElementFactory.make("webrtcbin")
+        peer.set_property("bundle-policy", GstWebRTC.WebRTCBundlePolicy.MAX_BUNDLE)
+        pipeline.add(peer)
+        super().__init__(pipeline, peer)
+        peer.connect("pad-added", self.added)
 
-    def run(self):
-        """Receives until this process is ended; gives the error that ended it before."""
-        self.pipeline.set_state(Gst.State.PLAYING)
+    def begin(self):
         with urllib.request.urlopen(self.address + "offer", timeout=10) as answer:
-            _, message = GstSdp.SDPMessage.new_from_text(answer.read().decode())
-        offer = GstWebRTC.WebRTCSessionDescription.new(GstWebRTC.WebRTCSDPType.OFFER, message)
-        self.peer.emit("set-remote-description", offer, Gst.Promise.new_with_change_func(self.offered, None))
-        self.loop.run()
-        self.pipeline.set_state(Gst.State.NULL)
-        return self.failure
+            offer = answer.read().decode()
+        self.set_remote_description(
+            GstWebRTC.WebRTCSDPType.OFFER, offer, Gst.Promise.new_with_change_func(self.offered, None))
 
     def offered(self, promise, _):
         promise.wait()
@@ -51,8 +40,7 @@ class Receiver:
         self.peer.emit("set-local-description", reply.get_value("answer"), Gst.Promise.new())
 
     def gathered(self, *_):
-        if self.peer.get_property("ice-gathering-state") == GstWebRTC.WebRTCICEGatheringState.COMPLETE:
-            text = self.peer.get_property("local-description").sdp.as_text()
+        if text := self.local_description():
             urllib.request.urlopen(self.address, text.encode(), timeout=10).close()
 
     def added(self, _, pad):
@@ -62,11 +50,6 @@ class Receiver:
             self.pipeline.add(sink)
             sink.sync_state_with_parent()
             pad.link(sink.get_static_pad("sink"))
-
-    def failed(self, _, message):
-        error, details = message.parse_error()
-        self.failure = "%s (%s)" % (error.message, details)
-        self.loop.quit()
 
 
 if __name__ == "__main__":

@@ -5,12 +5,13 @@ import shutil
 import signal
 import time
 
+from bench_kit import framebuffer
 from bench_kit.display import Display
 from bench_kit.processes import Process, now_ns, peak_memory, thread_times, time_between, wait_until
 
 from . import figures
 from .figures import ROW_STEP, Moment
-from .painted import Framebuffer, Watcher
+from .painted import Watcher
 
 #: Moments of motion that quality is measured at, and how many snapshots a moment has, so far apart.
 MOMENTS, BURST, BETWEEN = 8, 5, 0.007
@@ -53,7 +54,7 @@ class Actors:
 def run(scene, sender, options, folder):
     """The figures of one run of a sender."""
     os.makedirs(folder, exist_ok=True)
-    with Display(scene.size, folder, ["-fbdir", folder]) as display:
+    with Display(scene.size, folder, framebuffer.options(folder)) as display:
         actors, watcher = Actors(display, folder), None
         try:
             scene.start(actors)
@@ -75,15 +76,15 @@ def run(scene, sender, options, folder):
 
 
 def _measure(scene, options, folder, sender, watcher, actors):
-    framebuffer = Framebuffer(folder, scene.size)
+    screen = framebuffer.Screen(folder)
     actors.require_running()
     before = thread_times(sender.pid)
-    window, moving = _watch(framebuffer, options.seconds)
+    window, moving = _watch(screen, scene.size, options.seconds)
     worked = time_between(before, thread_times(sender.pid))
     actors.require_running()
     actors.signal(signal.SIGSTOP)
     time.sleep(AFTER)
-    rest = Moment([_snapshot(framebuffer)], is_rest=True)
+    rest = Moment([_snapshot(screen, scene.size)], is_rest=True)
     received = sender.pictures(watcher.times)
     found = figures.of_motion(received, list(watcher.times), window, options.bit_rate)
     found["share"] = found["mbit"] * 1e6 / options.bit_rate
@@ -99,19 +100,19 @@ def _measure(scene, options, folder, sender, watcher, actors):
     return found
 
 
-def _watch(framebuffer, seconds):
+def _watch(screen, size, seconds):
     """A window of so many seconds, and its moments."""
     begin, moments = now_ns(), []
     for number in range(MOMENTS):
         time.sleep(max(0.0, begin / 1e9 + seconds * (number + 0.5) / MOMENTS - now_ns() / 1e9))
         snapshots = []
         for _ in range(BURST):
-            snapshots.append(_snapshot(framebuffer))
+            snapshots.append(_snapshot(screen, size))
             time.sleep(BETWEEN)
         moments.append(Moment(snapshots))
     time.sleep(max(0.0, begin / 1e9 + seconds - now_ns() / 1e9))
     return (begin, now_ns()), moments
 
 
-def _snapshot(framebuffer):
-    return now_ns(), framebuffer.copy(ROW_STEP)
+def _snapshot(screen, size):
+    return now_ns(), screen.copy(size, ROW_STEP)

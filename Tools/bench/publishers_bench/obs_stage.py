@@ -1,6 +1,5 @@
 """What a measurement of OBS starts: a screen with a scene, a host, a tap between them, publishers, and a player."""
 
-import contextlib
 import dataclasses
 import os
 import signal
@@ -11,6 +10,7 @@ from bench_kit.display import Display
 from bench_kit.processes import Failure, Process
 from bench_kit.scene import Scene
 from bench_kit.shown_scene import ShownScene
+from bench_kit.started import Started
 from bench_kit.watching import Watcher
 
 from .host import ROOMS, Host
@@ -41,7 +41,7 @@ WAYS = [Way(program, protocol, has_b_frames)
         for has_b_frames in (True, False)]
 
 
-class Stage(contextlib.ExitStack):
+class Stage(Started):
     """The screen, the scene on it, which stands still, and the host; ends all that it has started."""
 
     def __init__(self, bench, folder, seconds, more=()):
@@ -57,10 +57,6 @@ class Stage(contextlib.ExitStack):
         except BaseException:
             self.close()
             raise
-
-    def add(self, one):
-        self.callback(one.close)
-        return one
 
     def studio(self, folder, server, key, x264="", prefix=()):
         return self.add(Studio(folder, self.screen.name, SIZE, server, key, x264, prefix))

@@ -98,15 +98,14 @@ class ReachStage(Stage):
         proxy = self.way.proxy
         super().make_room(scene, ticks, has_moved, [*share_options, *([*proxies.SHARE, self.origin] if proxy else [])])
         if proxy:
-            self.callback(proxies.ALL[proxy](self.network, self.paths[0].host_address, self.folder).close)
+            self.add(proxies.ALL[proxy](self.network, self.paths[0].host_address, self.folder))
         if self.way.allows:
             firewall.allow(self.network, self.way.allows)
 
     def make_viewers(self):
         path, phase = self.paths[0], self.course.narrow[0]
         path.change(now_ns() / 1e9, "before", phase.down, phase.up)
-        visitor = Visitor(self.way.browser, path, self.folder)
-        self.callback(visitor.close)
+        visitor = self.add(Visitor(self.way.browser, path, self.folder))
         visitor.open("%s/#%s" % (self.origin, self.room.printed_link.split("#", 1)[1]))
         visitor.wait_until_playing()
         self.viewers.append(visitor)

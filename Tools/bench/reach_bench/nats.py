@@ -1,6 +1,5 @@
 """Through NATs: a host and a viewer behind theirs, from opening the page until its path has stood for some seconds."""
 
-import contextlib
 import dataclasses
 import statistics
 import time
@@ -9,6 +8,7 @@ from bench_kit.limits import Check, at_most
 from bench_kit.processes import Failure
 from bench_kit.report import table
 from bench_kit.room import Room
+from bench_kit.started import Started
 from bench_kit.viewer import Viewer
 
 from .coturn import NATCheck, TURNServer
@@ -124,19 +124,15 @@ _PANEL = """(async () => {
 
 def measure(bench, course, folder, checks_nats):
     """`checks_nats`: whether to find out first what the NATs do, which takes 6 s."""
-    with contextlib.ExitStack() as stage:
-        def add(one):
-            stage.callback(one.close)
-            return one
-
-        network = add(Network(course.host_nat, course.viewer_nat, course.has_udp, folder))
-        server = add(TURNServer(network.public, folder))
+    with Started() as stage:
+        network = stage.add(Network(course.host_nat, course.viewer_nat, course.has_udp, folder))
+        server = stage.add(TURNServer(network.public, folder))
         if checks_nats:
             _check_nats(network, course, folder)
         scene = bench.scene("typing")
-        room = add(Room(bench, scene, scene.ticks(SCENE), network.host, folder, bench.options.bit_rate,
+        room = stage.add(Room(bench, scene, scene.ticks(SCENE), network.host, folder, bench.options.bit_rate,
                         share_options=server.share_options))
-        viewer = add(Viewer("viewer", network.viewer, folder, is_light=False, is_small=True))
+        viewer = stage.add(Viewer("viewer", network.viewer, folder, is_light=False, is_small=True))
         room.shown.start()
         viewer.open(room.link(HOST_ROUTER))
         try:
@@ -146,12 +142,11 @@ def measure(bench, course, folder, checks_nats):
 
 
 def _check_nats(network, course, folder):
-    with contextlib.ExitStack() as stage:
+    with Started() as stage:
         found = []
         for namespace, address, nat in ((network.host, HOST, course.host_nat),
                                         (network.viewer, VIEWER, course.viewer_nat if course.has_udp else None)):
-            found.append(NATCheck(namespace, address, nat, folder))
-            stage.callback(found[-1].close)
+            found.append(stage.add(NATCheck(namespace, address, nat, folder)))
         for one in found:
             one.finish()
 

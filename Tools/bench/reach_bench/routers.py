@@ -6,11 +6,11 @@
 Each of the five is a network namespace; the lines are pairs of virtual Ethernet devices.
 """
 
-import contextlib
 import os
 
 from bench_kit.namespaces import Namespace
 from bench_kit.room import PORT
+from bench_kit.started import Started
 
 HOST, HOST_ROUTER = "10.10.0.2", "198.51.100.2"
 VIEWER, VIEWER_ROUTER = "192.168.20.2", "203.0.113.2"
@@ -63,7 +63,7 @@ table ip public {
 """
 
 
-class Network(contextlib.ExitStack):
+class Network(Started):
     """The five namespaces; `close` removes them."""
 
     def __init__(self, host_nat, viewer_nat, has_udp, folder):
@@ -87,9 +87,7 @@ class Network(contextlib.ExitStack):
             raise
 
     def _namespace(self, name, folder):
-        namespace = Namespace("the network of " + name, os.path.join(folder, name + "-network.log"))
-        self.callback(namespace.close)
-        return namespace
+        return self.add(Namespace("the network of " + name, os.path.join(folder, name + "-network.log")))
 
     def _router(self, name, inside, inner, outer, nat, forwarded, folder):
         """A router between the namespace `inside` and the public net; `inner` is the address behind it."""

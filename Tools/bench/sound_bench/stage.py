@@ -1,10 +1,10 @@
 """Everything that a measurement starts: the sound server, the share, and who listens to it."""
 
-import contextlib
 import os
 
 from bench_kit.processes import wait_until
 from bench_kit.room import Room, busy_share, busy_time, children
+from bench_kit.started import Started
 
 from .pulse import PulseServer
 from .viewer import Viewer
@@ -14,7 +14,7 @@ SOUND = ["--sound", "desktop"]
 PROGRAM = b"screenrelay-sound"
 
 
-class Stage(contextlib.ExitStack):
+class Stage(Started):
     """Ends all that it has started in the opposite order."""
 
     def __init__(self, bench, folder, scene="idle", ticks=1, has_sound=True, network=None,
@@ -30,11 +30,6 @@ class Stage(contextlib.ExitStack):
             self.close()
             raise
         self.begin_account()
-
-    def add(self, one):
-        """Closes this one at the end."""
-        self.callback(one.close)
-        return one
 
     def add_viewer(self, path=None):
         """A viewer at the far end of a path, or on this machine; the page's sound is off."""

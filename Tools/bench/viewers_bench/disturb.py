@@ -11,8 +11,8 @@ from . import limits
 from .disturbances import ALL
 from .watch import Watch, most_at_low_rate
 
-#: Seconds that starting everything, and ending a phase, may take besides their own time.
-START, END = 60, 30
+#: Seconds that starting everything may take.
+START = 60
 #: Seconds after a disturbance from which on all must be as before.
 CALM = 2
 COLUMNS = ["phase", "whole pictures %: all, worst viewer", "delay of the last viewer p95 ms", "host, % of a core",
@@ -21,20 +21,17 @@ COLUMNS = ["phase", "whole pictures %: all, worst viewer", "delay of the last vi
 
 
 def phase(crowd, host, work):
-    """Counts what viewers get and the host does while `work` runs. Gives that, what `work` gives, and bench-viewers'
-    result."""
-    crowd.mark()
-    crowd.wait_for("measuring", END)
-    watch = Watch(host)
-    watch.start()
-    try:
-        found = work()
-    finally:
-        watch.over.set()
-    samples = watch.finish()
-    crowd.mark()
-    crowd.wait_for("measured", END)
-    result = crowd.wait_for("result", END)
+    """Counts what viewers get and the host does while `work` runs. Gives that, and what `work` gives."""
+    def watched():
+        watch = Watch(host)
+        watch.start()
+        try:
+            found = work()
+        finally:
+            watch.over.set()
+        return watch.finish(), found
+
+    (samples, found), result = crowd.measure(watched)
     host.require_running()
     first, last = samples[0], samples[-1]
     seconds = last["time"] - first["time"]
@@ -46,7 +43,7 @@ def phase(crowd, host, work):
             "half_open": max(one['sessions{state="connecting"}'] for one in samples),
             "delay_ms": result["spread_ms"]["p95"],
             **{key: result[key] for key in ("whole_percent", "whole_percent_worst", "failed", "pictures",
-                                            "unplaced", "cpu_percent", "drops")}}, found, result
+                                            "unplaced", "cpu_percent", "drops")}}, found
 
 
 def measure(bench, name, folder):
@@ -58,10 +55,10 @@ def measure(bench, name, folder):
         bench.watch_once(host, folder)
         with bench.generate(host.link, viewers, None, folder) as crowd:
             crowd.wait_for("ready", START + viewers / options.join_rate)
-            before, _, _ = phase(crowd, host, lambda: time.sleep(options.seconds))
-            during, found, _ = phase(crowd, host, lambda: disturb(bench, host, options.disturb_seconds or usual))
+            before, _ = phase(crowd, host, lambda: time.sleep(options.seconds))
+            during, found = phase(crowd, host, lambda: disturb(bench, host, options.disturb_seconds or usual))
             time.sleep(max(0, during["ended"] + CALM - time.monotonic()))
-            after, _, _ = phase(crowd, host, lambda: time.sleep(options.seconds))
+            after, _ = phase(crowd, host, lambda: time.sleep(options.seconds))
     finally:
         host.close()
     if not before["pictures"]:

@@ -9,6 +9,10 @@ import time
 from bench_kit.processes import Failure, Process
 
 
+#: Seconds that beginning and ending a phase may take.
+PHASE = 30
+
+
 class Program:
     """A run of bench-viewers, which prints a JSON object per line."""
 
@@ -39,6 +43,15 @@ class Program:
             if not data:
                 raise Failure("bench-viewers: no %s within %g s: %s" % (event, seconds, self.process.last_words()))
             self.buffer += data
+
+    def measure(self, work):
+        """A phase of `generate --phases`, while `work` runs; gives what `work` gives, and the result."""
+        self.mark()
+        self.wait_for("measuring", PHASE)
+        found = work()
+        self.mark()
+        self.wait_for("measured", PHASE)
+        return found, self.wait_for("result", PHASE)
 
     def close(self):
         self.process.stop()

@@ -10,8 +10,9 @@ from bench_kit.report import table
 from bench_kit.room import busy_share, busy_time
 
 from .beside import Janus
-from .disturb import END, phase
+from .generator import PHASE
 from .limits import WHOLE
+from .watch import Watch, most_at_low_rate
 
 #: Seconds that starting everything may take, and until the viewers' start is over: bursts, probes for bandwidth,
 #: refreshes.
@@ -25,9 +26,10 @@ class Share(Served):
 
     def __init__(self, bench, scene, folder, core, words=(), **more):
         options = bench.options
-        seconds = 3 * START + max(options.viewers) / options.join_rate + SETTLING + options.seconds + END
-        self.folder, self.room = folder, share(bench, list(words), bench.scene(scene), seconds, folder, options.bit_rate,
-                                               prefix=pinned(core, []), **more)
+        seconds = 3 * START + max(options.viewers) / options.join_rate + SETTLING + options.seconds + PHASE
+        self.folder, self.room = folder, share(
+            bench, [*words, *options.share], bench.scene(scene), seconds, folder, options.bit_rate,
+            prefix=pinned(core, []), **more)
         self.process, self.link = self.room.share, self.room.printed_link
         self.room.shown.start()
 
@@ -65,21 +67,26 @@ def measure(bench, folder, scene, viewers, at_janus):
             joined = host.cpu()
             time.sleep(SETTLING)
 
-            def watch():
+            def work():
                 before, busy, start = host.cpu(), busy_time(), time.monotonic()
+                # Of a host that only pushes there is nothing to watch, and other machines can't read its /metrics.
+                watch = None if at_janus else Watch(host)
+                if watch:
+                    watch.start()
                 time.sleep(options.seconds)
                 seconds = time.monotonic() - start
                 used = {name: (now - before[name]) / 1e6 / seconds for name, now in host.cpu().items()}
-                return {**used, "memory": own.memory(), "server_memory": host.memory() if at_janus else 0,
-                        "busy": busy_share(busy), "faults": faults(own)}
+                return {**used, "low_rate": most_at_low_rate(watch.finish()) if watch else 0, "memory": own.memory(),
+                        "server_memory": host.memory() if at_janus else 0, "busy": busy_share(busy),
+                        "faults": faults(own)}
 
-            phase_figures, found, result = phase(crowd, own, watch)
+            found, result = crowd.measure(work)
     finally:
         host.close()
     if not result["packets"] or result["joined"] < viewers:
         raise Failure("%d of %d viewers got the video: %s" % (result["joined"], viewers, result.get("failure")))
     share = 1 / result["seconds"] / viewers
-    return {"scene": scene, "viewers": viewers, **found, "low_rate": phase_figures["low_rate"],
+    return {"scene": scene, "viewers": viewers, **found,
             "joining_host": (joined["host"] - begun["host"]) / 1e6 / viewers,
             "joining_server": (joined["server"] - begun["server"]) / 1e6 / viewers,
             "kbit_each": result["bytes"] * 8 / 1000 * share, "packets_each": result["packets"] * share,

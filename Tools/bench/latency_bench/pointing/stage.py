@@ -1,6 +1,5 @@
 """A shared scene, and a viewer of it in headless Chromium that points."""
 
-import contextlib
 import json
 import os
 import time
@@ -9,6 +8,7 @@ from bench_kit import framebuffer
 from bench_kit.devtools import Browser
 from bench_kit.processes import Failure, now_ns, wait_until
 from bench_kit.room import Room, busy_share, busy_time
+from bench_kit.started import Started
 
 from ..place import place_in_window, wait_until_playing
 
@@ -30,7 +30,7 @@ with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "page.js")) a
     SCRIPT = file.read().replace("NAME", json.dumps(NAME))
 
 
-class Stage(contextlib.ExitStack):
+class Stage(Started):
     """Everything that a measurement has started; ends all of it in the opposite order."""
 
     def __init__(self, bench, folder):
@@ -40,12 +40,11 @@ class Stage(contextlib.ExitStack):
     def open(self, scene, seconds):
         """Starts the share and its viewer, until the scene moves, for so many seconds and more, and the page plays."""
         self.size = scene.size
-        self.room = Room(self.bench, scene, scene.ticks(seconds + SPARE), None, self.folder,
-                         self.bench.options.bit_rate, display_options=framebuffer.options(self.folder))
-        self.callback(self.room.close)
-        self.browser = Browser([], os.path.join(self.folder, "chromium.log"), more_flags=[
-            "--window-size=%d,%d" % tuple(side + margin for side, margin in zip(scene.size, MARGIN))])
-        self.callback(self.browser.close)
+        self.room = self.add(Room(
+            self.bench, scene, scene.ticks(seconds + SPARE), None, self.folder, self.bench.options.bit_rate,
+            display_options=framebuffer.options(self.folder)))
+        self.browser = self.add(Browser([], os.path.join(self.folder, "chromium.log"), more_flags=[
+            "--window-size=%d,%d" % tuple(side + margin for side, margin in zip(scene.size, MARGIN))]))
         self.page = self.browser.new_page()
         self.page.run_before_load(SCRIPT)
         self.page.navigate(self.room.printed_link)

@@ -41,16 +41,13 @@ def measure_at(bench, course, folder, server_type):
     """Runs the course once at a server of this type, and gives its figures."""
     scene = bench.scene(course.scene)
     with Stage(bench, course, folder, 0) as stage:
-        server = server_type(folder)
-        stage.callback(server.close)
+        server = stage.add(server_type(folder))
         server.start()
-        stage.room = Room(bench, scene, _ticks(stage, scene), None, folder, course.bit_rate,
-                          display_options=framebuffer.options(folder), share_options=server.share_options,
-                          address=server.address)
-        stage.callback(stage.room.close)
+        stage.room = stage.add(Room(
+            bench, scene, _ticks(stage, scene), None, folder, course.bit_rate, address=server.address,
+            display_options=framebuffer.options(folder), share_options=server.share_options))
         server.open(stage.room.printed_link)
-        page = PageServer(server.page_endpoint, server.answers)
-        stage.callback(page.close)
+        page = stage.add(PageServer(server.page_endpoint, server.answers))
         # No namespace, and no address that the host would name.
         here = types.SimpleNamespace(prefix=[], viewer_address="nowhere")
         for kind, link in ((View, server.whep), (PlainChromium, page.link)):
@@ -65,8 +62,7 @@ def _ticks(stage, scene):
 
 
 def _make_viewer(stage, scene, kind, path, link):
-    viewer = kind(path, stage.folder, scene.size)
-    stage.callback(viewer.close)
+    viewer = stage.add(kind(path, stage.folder, scene.size))
     viewer.open(stage.bench.program("screenrelay"), link)
     viewer.wait_until_playing()
     viewer.wait_until_seen()
@@ -75,8 +71,7 @@ def _make_viewer(stage, scene, kind, path, link):
 
 def _watch(stage, scene):
     """Lets the scene move through all phases. Gives each viewer's figures, the windows, and how closely it looked."""
-    watcher = Watcher(stage.folder, [viewer.watched for viewer in stage.viewers], stage.folder)
-    stage.callback(watcher.close)
+    watcher = stage.add(Watcher(stage.folder, [viewer.watched for viewer in stage.viewers], stage.folder))
     windows = schedule(stage, stage.course, stage.room.shown.start() / 1e9 + stage.bench.options.lead)
     stage.follow(windows[0][1])
     looks = [_look(stage)]
