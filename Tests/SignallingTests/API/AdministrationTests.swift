@@ -172,7 +172,8 @@ struct AdministrationTests {
             ("POST", "resume", nil, .resume), ("POST", "mute", nil, .mute), ("POST", "mute-mic", nil, .muteMicrophone),
             ("POST", "unmute-mic", nil, .unmuteMicrophone), ("POST", "unmute", nil, .unmute),
             ("POST", "pointing-on", nil, .pointing(true)), ("POST", "pointing-off", nil, .pointing(false)),
-            ("POST", "chat-on", nil, .chat(true)), ("POST", "chat-off", nil, .chat(false)), ("POST", "stop", nil, .stop),
+            ("POST", "chat-on", nil, .chat(true)), ("POST", "chat-off", nil, .chat(false)),
+            ("POST", "stop", nil, .stop),
             ("POST", "rate", "{\"fps\":10}", Self.rate(.atMost(10), nil)),
             (
                 "POST", "rate", "{\"bitrate\":600000,\"fps\":\"max\"}", Self.rate(.unlimited, .atMost(600_000))

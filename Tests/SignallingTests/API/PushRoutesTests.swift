@@ -36,8 +36,8 @@ struct PushRoutesTests {
                 "{\"done\":\"it's added\",\"id\":7}"
             ),
             (
-                "POST", "", "{\"preset\":\"low1,fps=3\",\"url\":\"srt://h:1\"}", .add(url: "srt://h:1", preset: "low1,fps=3"), 201,
-                "{\"done\":\"it's added\",\"id\":7}"
+                "POST", "", "{\"preset\":\"low1,fps=3\",\"url\":\"srt://h:1\"}",
+                .add(url: "srt://h:1", preset: "low1,fps=3"), 201, "{\"done\":\"it's added\",\"id\":7}"
             ),
             ("DELETE", "/7", nil, .stop(7), 200, "{\"done\":\"it's done\"}"),
             ("POST", "/64/restart", nil, .restart(64), 200, "{\"done\":\"it's done\"}"),

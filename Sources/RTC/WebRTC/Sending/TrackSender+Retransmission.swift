@@ -42,8 +42,8 @@ extension TrackSender {
         }
     }
 
-    /// Sends copies of `again` on the retransmission stream, or padding if that is nil, as many as the pace allows while
-    /// the path is probed. Returns false if nothing can be written.
+    /// Sends copies of `again` on the retransmission stream, or padding if that is nil, as many as the pace allows
+    /// while the path is probed. Returns false if nothing can be written.
     mutating func pad(
         with again: SentPacket?, along path: inout PathControl, now: MonotonicTime, send: ([UInt8]) -> Bool
     ) -> Bool {

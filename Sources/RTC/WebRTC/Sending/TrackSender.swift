@@ -5,7 +5,8 @@ import SecureTransport
 import TrackHub
 
 /// The sender of one track of pictures. It decides which frame is sent next, in packets with the session's own sequence
-/// numbers, and which packets are sent again. A ``PictureSender`` has it, and answers the peer's requests for key frames.
+/// numbers, and which packets are sent again. A ``PictureSender`` has it, and answers the peer's requests for key
+/// frames.
 ///
 /// Sans-IO: time and the sink are arguments. Belongs to the media thread.
 struct TrackSender: LayerSwitching {

@@ -113,7 +113,8 @@ final class Doors {
         return true
     }
 
-    /// Locks the room of this name, or unlocks it; all rooms if the name is nil. Returns false if there is no such room.
+    /// Locks the room of this name, or unlocks it; all rooms if the name is nil. Returns false if there is no such
+    /// room.
     func lock(_ isLocked: Bool, room: String?) -> Bool {
         let names = doors.keys.filter { room == nil || $0 == room }.sorted()
         for name in names { lock(isLocked, name) }
