@@ -32,7 +32,8 @@ struct PushRoutesTests {
         for (method, path, body, order, status, text) in [
             ("GET", "", nil, .list, 200, "{\"pushes\":[]}"),
             (
-                "POST", "", "{\"url\":\"rtmp://h/app/key?a=b;c\"}", .add(url: "rtmp://h/app/key?a=b;c", preset: nil), 201,
+                "POST", "", "{\"url\":\"rtmp://h/app/key?a=b;c\"}", .add(url: "rtmp://h/app/key?a=b;c", preset: nil),
+                201,
                 "{\"done\":\"it's added\",\"id\":7}"
             ),
             (
