@@ -1,3 +1,5 @@
+import Clocks
+import MediaTypes
 public import Signalling
 import Threading
 

@@ -1,4 +1,5 @@
 import CommandLine
+import LinkTransport
 import ScreenRelayKit
 import Signalling
 

@@ -1,4 +1,5 @@
 import CommandLine
+import MediaTypes
 import ScreenRelayKit
 import Signalling
 
