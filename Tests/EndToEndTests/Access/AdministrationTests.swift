@@ -263,7 +263,7 @@ extension EndToEnd {
             }
             try self.ask([Request(method: "POST", path: "/api/pushes", headers: [:], status: 401)], client)
             for text in [client.child.output?.text ?? "", host.log, host.output] { #expect(!text.contains("Sesam")) }
-            #expect(host.log.contains("/api: push add ..."))
+            #expect(host.log.contains(#"/api: {"command":"push-add","url":"..."}"#))
         }
     }
 }

@@ -173,7 +173,7 @@ extension EndToEnd {
             let rate = try CommandLineRun(["screenrelay", "rate", "--fps", "20", "--bitrate", "2M"] + process)
             #expect(rate.status == .exited(0))
             let names = try DocumentedNames(
-                in: "control.md", from: "The JSON object (RFC 8259)", until: "The JSON object of `push list`")
+                in: "control.md", from: "## The status", until: "## The pushes")
             // Some are there only for a while after a picture, and the reason only once the recording has stopped.
             var missing = names.fields.union(["stopped"])
             defer { #expect(missing.isEmpty) }

@@ -80,7 +80,7 @@ extension EndToEnd {
             let listed = try push(["list", "--json"]).output
             let fields = try JSONDecoder().decode(JSONValue.self, from: Data(listed.utf8))["pushes"][0].fieldNames
             let names = try DocumentedNames(
-                in: "control.md", from: "The JSON object of `push list`", until: "| what | limit | beyond it |")
+                in: "control.md", from: "## The pushes", until: "| what | limit | beyond it |")
             #expect(names.fields.subtracting(fields).isEmpty && fields.isSubset(of: names.all))
             #expect(try push(["stop", "1"]).status == .exited(0))
             try eventually("it has ended") { try states() == ["disconnected"] }

@@ -162,7 +162,7 @@ struct ControlSocketTests {
         let connection = try connect(getpid())
         try connection.enqueue(header: Array(text.utf8))
         let answer = try readAll(connection)
-        let reason = text.hasSuffix("\n") ? CommandError.unknown.description : "the line is too long"
+        let reason = text.utf8.last == 0x0A ? CommandError.unknown.description : "the line is too long"
         #expect(answer == ControlAnswer.refused(reason, .invalid).json + "\n")
         #expect(asked.commands.withLock { $0.isEmpty })
         #expect(try ControlClient(in: folder).ask(.pause, of: getpid()) == "done")
