@@ -72,7 +72,7 @@ class Job:
 
 
 def jobs(lines):
-    """A job for each target of unit tests and each suite of end-to-end tests; those that measure apart."""
+    """A job for each target of unit tests and each suite of end-to-end tests."""
     tests = collections.Counter()
     for line in lines:
         target, _, rest = line.strip().partition(".")
@@ -80,8 +80,7 @@ def jobs(lines):
             continue
         parts = rest.split("/")
         tests[f"{target}.{'/'.join(parts[:2])}" if target == "EndToEndTests" else target] += 1
-    found = [Job(name, count) for name, count in tests.items()]
-    return [one for one in found if "Measuring/" not in one.name], [one for one in found if "Measuring/" in one.name]
+    return [Job(name, count) for name, count in tests.items()]
 
 
 class Load:
@@ -137,26 +136,38 @@ def main():
     for name in ("bundle", "list", "logs", "known"):
         parser.add_argument(f"--{name}", type=pathlib.Path)
     given = parser.parse_args()
-    beside, apart = jobs(open(given.list))
-    if not beside:
+    waiting = jobs(open(given.list))
+    if not waiting:
         sys.exit("suites: there are no tests")
     known = json.loads(given.known.read_text()) if given.known and given.known.exists() else {}
-    beside.sort(key=lambda job: -known.get(job.name, job.tests))
+    waiting.sort(key=lambda job: -known.get(job.name, job.tests))
     began, done = time.monotonic(), []
-    for group, most in ((beside, MOST), (apart, 1)):
-        for job in run(group, most, given.bundle, given.logs):
+
+    def carry_out(waiting, most):
+        for job in run(waiting, most, given.bundle, given.logs):
             done.append(job)
             sign = "✔" if job.status == 0 else "✘"
             print(f"{sign} {job.name}: {len(job.passed)} passed, {len(job.failed)} failed, {job.wall:.1f} s, "
                   f"CPU {job.processor:.1f} s", flush=True)
             for line in job.skipped:
                 print(line)
+
+    carry_out(waiting, MOST)
+    crowded = [job for job in done if job.status != 0]
+    if crowded:
+        subprocess.run([pathlib.Path(__file__).with_name("failures"), *(job.log for job in crowded)], check=False)
+        print("\nAgain, one at a time:")
+        done = [job for job in done if job.status == 0]
+        carry_out([Job(job.name, job.tests) for job in crowded], 1)
     report(done, began)
     if given.known:
         given.known.write_text(json.dumps({job.name: round(job.wall, 1) for job in done}))
     bad = [job for job in done if job.status != 0]
     if bad:
         subprocess.run([pathlib.Path(__file__).with_name("failures"), *(job.log for job in bad)], check=False)
+    for job in crowded:
+        print(f"  {job.name} failed beside others" + (", and alone" if job.name in {one.name for one in bad} else
+                                                      ": it passed alone"))
     print(f"{sum(len(job.passed) for job in done)} passed, {sum(len(job.failed) for job in done)} failed")
     return 1 if bad else 0
 
